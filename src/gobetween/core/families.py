@@ -1,0 +1,242 @@
+"""Reward families: one-parameter exponential families, parameterised by their mean.
+
+A family is a small named tuple with methods. To add one, write its class here and list it in FAMILIES: nothing else needs to
+know. Compiled kernels call `divergence`, `variance` and `draw` through the functions at the end of this file.
+
+The divergence takes the *shift* λ − μ, not λ: near-equal means then lose no digits.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from gobetween.core.jit import by_family, jit
+from gobetween.errors import ProblemError
+
+
+@jit
+def _gap_of_log(u: float) -> float:
+    """φ(u) = u − ln(1+u) ≥ 0, to full relative precision; ∞ for u ≤ −1."""
+    if u <= -1.0:
+        return math.inf
+    if abs(u) > 0.4:
+        return u - math.log1p(u)
+    # ln(1+u) = 2 artanh(r) with r = u/(2+u), and u − 2r = u·r
+    r = u / (2.0 + u)
+    square = r * r
+    term, total, k = r * square, 0.0, 3.0
+    while abs(term) > 1e-18 * abs(u * r):
+        total += term / k
+        term *= square
+        k += 2.0
+    return u * r - 2.0 * total
+
+
+@jit
+def _entropy_gap(p: float, shift: float) -> float:
+    """p φ(shift/p) = shift − p ln(1 + shift/p), continuous at p = 0: the divergence of two Poisson means p and p + shift."""
+    if shift == 0.0:
+        return 0.0
+    if p <= 0.0:
+        return shift if shift > 0.0 else math.inf
+    if math.isinf(shift / p):
+        return shift
+    return p * _gap_of_log(shift / p)
+
+
+class Family:
+    """What every family offers; `low` and `high` bound the means (open ends are listed in `open_ends`)."""
+
+    __slots__ = ()
+    name: ClassVar[str]
+    rewards: ClassVar[str]
+    proxy: ClassVar[bool] = False
+    low: float
+    high: float
+    open_ends: ClassVar[tuple[float, ...]] = ()
+
+    def divergence(self, mu: float, shift: float) -> float:
+        """d(μ, μ + shift), the KL divergence between the members with these means."""
+        raise TypeError(f"{type(self).__name__} has no divergence")
+
+    def variance(self, mean: float) -> float:
+        """V(mean), the variance function."""
+        raise TypeError(f"{type(self).__name__} has no variance")
+
+    def draw(self, mean: float, rng: np.random.Generator) -> float:
+        """One reward of an arm with this mean."""
+        raise TypeError(f"{type(self).__name__} cannot be simulated")
+
+    def accepts(self, reward: float) -> bool:
+        """Can an arm of this family pay this reward?"""
+        return math.isfinite(reward) and self.low <= reward <= self.high
+
+    def kl(self, mu: float, lam: float) -> float:
+        """d(μ, λ), the KL divergence between the members with means μ and λ."""
+        return self.divergence(float(mu), float(lam) - float(mu))
+
+    def has_mean(self, mean: float) -> bool:
+        """Is there a member with this mean?"""
+        return math.isfinite(mean) and self.low <= mean <= self.high and mean not in self.open_ends
+
+    def check_reward(self, reward: float) -> float:
+        """The reward as a float, or an error that says what this family pays."""
+        try:
+            value = float(reward)
+        except (TypeError, ValueError):
+            value = math.nan
+        if not self.accepts(value):
+            raise ProblemError(f"reward {reward!r} is not possible: a {self.name} reward is {self.rewards}")
+        return value
+
+    def domain(self) -> str:
+        """The means as an interval, for messages."""
+        left = "(" if self.low in self.open_ends or math.isinf(self.low) else "["
+        right = ")" if self.high in self.open_ends or math.isinf(self.high) else "]"
+        return f"{left}{self.low:g}, {self.high:g}{right}"
+
+
+class Gaussian(NamedTuple("Gaussian", [("sigma", float)]), Family):
+    """Normal rewards with known standard deviation σ (or an upper bound of it)."""
+
+    __slots__ = ()
+    name = "gaussian"
+    rewards = "a finite number"
+    low, high = -math.inf, math.inf
+
+    def __new__(cls, sigma: float = 1.0) -> "Gaussian":
+        if not (_number(sigma) and 0.0 < sigma < math.inf):
+            raise ProblemError(f"sigma of a Gaussian family must be a positive number, not {sigma!r}")
+        return super().__new__(cls, float(sigma))
+
+    def divergence(self, mu: float, shift: float) -> float:
+        scaled = shift / self.sigma
+        return 0.5 * scaled * scaled
+
+    def variance(self, mean: float) -> float:
+        return self.sigma * self.sigma
+
+    def draw(self, mean: float, rng: np.random.Generator) -> float:
+        return mean + self.sigma * rng.standard_normal()
+
+
+class Bernoulli(NamedTuple("Bernoulli", []), Family):
+    """Rewards 0 and 1; the mean is the probability of 1."""
+
+    __slots__ = ()
+    name = "bernoulli"
+    rewards = "0 or 1"
+    low, high = 0.0, 1.0
+
+    def divergence(self, mu: float, shift: float) -> float:
+        return _entropy_gap(mu, shift) + _entropy_gap(1.0 - mu, -shift)
+
+    def variance(self, mean: float) -> float:
+        return mean * (1.0 - mean)
+
+    def draw(self, mean: float, rng: np.random.Generator) -> float:
+        return 1.0 if rng.random() < mean else 0.0
+
+    def accepts(self, reward: float) -> bool:
+        return reward in (0.0, 1.0)
+
+
+class Poisson(NamedTuple("Poisson", []), Family):
+    """Counts 0, 1, 2, …"""
+
+    __slots__ = ()
+    name = "poisson"
+    rewards = "a whole number, 0 or more"
+    low, high = 0.0, math.inf
+
+    def divergence(self, mu: float, shift: float) -> float:
+        return _entropy_gap(mu, shift)
+
+    def variance(self, mean: float) -> float:
+        return mean
+
+    def draw(self, mean: float, rng: np.random.Generator) -> float:
+        return float(rng.poisson(mean))
+
+    def accepts(self, reward: float) -> bool:
+        return math.isfinite(reward) and reward >= 0.0 and reward == math.floor(reward)
+
+
+class Exponential(NamedTuple("Exponential", []), Family):
+    """Positive rewards with density e^(−x/μ)/μ, such as waiting times."""
+
+    __slots__ = ()
+    name = "exponential"
+    rewards = "a positive finite number"
+    low, high = 0.0, math.inf
+    open_ends = (0.0,)
+
+    def divergence(self, mu: float, shift: float) -> float:
+        if mu <= 0.0 or mu + shift <= 0.0:
+            return 0.0 if shift == 0.0 else math.inf
+        return _gap_of_log(-shift / (mu + shift))
+
+    def variance(self, mean: float) -> float:
+        return mean * mean
+
+    def draw(self, mean: float, rng: np.random.Generator) -> float:
+        return mean * rng.standard_exponential()
+
+    def accepts(self, reward: float) -> bool:
+        return math.isfinite(reward) and reward > 0.0
+
+
+class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):
+    """Any rewards in [low, high], treated as sub-Gaussian with σ = (high − low)/2.
+
+    Stopping rules stay valid; T* is a proxy for planning, not a lower bound. Simulation draws low or high.
+    """
+
+    __slots__ = ()
+    name = "bounded"
+    rewards = "a number between low and high"
+    proxy = True
+
+    def __new__(cls, low: float = 0.0, high: float = 1.0) -> "Bounded":
+        if not (_number(low) and _number(high) and -math.inf < low < high < math.inf):
+            raise ProblemError(f"a Bounded family needs finite low < high, not low={low!r}, high={high!r}")
+        return super().__new__(cls, float(low), float(high))
+
+    def divergence(self, mu: float, shift: float) -> float:
+        scaled = 2.0 * shift / (self.high - self.low)
+        return 0.5 * scaled * scaled
+
+    def variance(self, mean: float) -> float:
+        return 0.25 * (self.high - self.low) ** 2
+
+    def draw(self, mean: float, rng: np.random.Generator) -> float:
+        return self.high if rng.random() * (self.high - self.low) < mean - self.low else self.low
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
+FAMILIES: Mapping[str, type[Family]] = {
+    family.name: family for family in (Gaussian, Bernoulli, Poisson, Exponential, Bounded)
+}
+
+
+@by_family
+def divergence(family: Family, mu: float, shift: float) -> float:
+    """d(μ, μ + shift) in compiled code."""
+    return family.divergence(mu, shift)
+
+
+@by_family
+def variance(family: Family, mean: float) -> float:
+    """V(mean) in compiled code."""
+    return family.variance(mean)
+
+
+@by_family
+def draw(family: Family, mean: float, rng: np.random.Generator) -> float:
+    """One reward in compiled code."""
+    return family.draw(mean, rng)

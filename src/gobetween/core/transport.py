@@ -1,0 +1,36 @@
+"""The transportation cost f_a: how much evidence the weights (w_1, w_a) gather against "arm a is as good as the leader".
+
+    f_a(w) = w_1 d(μ_1, x_a) + w_a d(μ_a, x_a),   x_a = (w_1 μ_1 + w_a μ_a)/(w_1 + w_a)          # eq. (key), with its ω
+
+With weights it is the payoff of the game behind T*; with counts N and estimates μ̂ it is the GLR statistic Z_{1,a}.
+Everything is computed from the gap Δ = μ_1 − μ_a and the split r = w_1/(w_1 + w_a), so that x_a = μ_a + rΔ: no digits are
+lost when means are close or one weight is tiny.
+"""
+
+from gobetween.core.families import Family, divergence, variance
+from gobetween.core.jit import jit
+
+
+@jit
+def evidence(family: Family, mu_1: float, mu_a: float, w_1: float, w_a: float) -> tuple[float, float, float]:
+    """f_a and its gradient (∂f/∂w_1, ∂f/∂w_a) = (d(μ_1, x_a), d(μ_a, x_a))."""
+    total = w_1 + w_a
+    if not total > 0.0:
+        return 0.0, 0.0, 0.0
+    gap = mu_1 - mu_a
+    d_1 = divergence(family, mu_1, -gap * (w_a / total))
+    d_a = divergence(family, mu_a, gap * (w_1 / total))
+    if w_1 <= 0.0 or w_a <= 0.0:
+        return 0.0, d_1, d_a
+    return w_1 * d_1 + w_a * d_a, d_1, d_a
+
+
+@jit
+def curvature(family: Family, mu_1: float, mu_a: float, w_1: float, w_a: float) -> tuple[float, float, float]:
+    """−∇²f_a = κ (h_1, h_a)(h_1, h_a)ᵀ as κ, h_1, h_a; κ = 1/((w_1+w_a) V(x_a)), h = (μ_1 − x_a, μ_a − x_a)."""
+    total = w_1 + w_a
+    gap = mu_1 - mu_a
+    split = w_1 / total
+    spread = total * variance(family, mu_a + split * gap)
+    kappa = 1.0 / spread if spread > 0.0 else 0.0  # x_a rounded to the boundary of the domain
+    return kappa, gap * (w_a / total), -gap * split

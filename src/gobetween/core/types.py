@@ -1,0 +1,7 @@
+"""The two array types of the core."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]

@@ -1,0 +1,13 @@
+"""What can go wrong, said in one sentence that names the offending item and the fix."""
+
+
+class GoBetweenError(ValueError):
+    """A mistake in what was given; the message is one sentence for the person who gave it."""
+
+
+class ProblemError(GoBetweenError):
+    """A problem, family or argument that makes no sense."""
+
+
+class SpecError(GoBetweenError):
+    """A file that does not say what it should; the message names the file and the key."""
