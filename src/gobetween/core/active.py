@@ -21,6 +21,7 @@ from gobetween.core.transport import curvature
 from gobetween.core.types import Floats, Ints
 
 GRAIN = 1e-12
+STEPS = 8
 
 
 class Sets(NamedTuple):
@@ -51,25 +52,25 @@ def new_sets(K: int, E: int) -> Sets:
 
 
 @jit
-def take(point: Point, sets: Sets, sharp: bool, ledger: Ledger) -> None:
-    """Start from a point: its positive weights are the sets; if sharp, only weights that exceed their own slack.
+def choose(x: Floats, weight: Floats, items: Ints) -> int:
+    """weight = x/Σx; list its positive coordinates; returns how many."""
+    total, count = x.sum(), 0
+    for k in range(x.shape[0]):
+        weight[k] = x[k] / total if x[k] > 0.0 else 0.0
+        if x[k] > 0.0:
+            items[count] = k
+            count += 1
+    return count
 
-    The ledger must be that of the point. q serves as y, because Σy = Σω at the optimum.
+
+@jit
+def take(omega: Floats, y: Floats, sets: Sets) -> None:
+    """Start from mediator weights and rival weights: the sets are where they are positive.
+
+    Both are scaled to one, because Σω = Σy at the optimum.
     """
-    sets.count[:] = 0
-    highest, lowest = ledger.worth.max(), ledger.f.min()
-    for e in range(point.omega.shape[0]):
-        slack = 1.0 - ledger.worth[e] / highest if sharp else 0.0
-        sets.omega[e] = point.omega[e] if point.omega[e] > slack else 0.0
-        if sets.omega[e] > 0.0:
-            sets.S[sets.count[0]] = e
-            sets.count[0] += 1
-    for a in range(point.q.shape[0]):
-        slack = ledger.f[a] / lowest - 1.0 if sharp else 0.0
-        sets.y[a] = point.q[a] if point.q[a] > slack else 0.0
-        if sets.y[a] > 0.0:
-            sets.A[sets.count[1]] = a
-            sets.count[1] += 1
+    sets.count[0] = choose(omega, sets.omega, sets.S)
+    sets.count[1] = choose(y, sets.y, sets.A)
 
 
 @jit
@@ -98,25 +99,42 @@ def fill(family: Family, mu: Floats, R: Floats, a_star: int, F: float, sets: Set
 
 
 @jit
-def move(sets: Sets) -> bool:
-    """Take the Newton step; what would turn negative leaves its set. False when a set becomes empty."""
+def keep(items: Ints, count: int, x: Floats, dx: Floats, alpha: float) -> int:
+    """x += α dx on the listed coordinates; those that reach zero leave the list. Returns how many stay."""
+    kept = 0
+    for i in range(count):
+        k = items[i]
+        moved = x[k] + alpha * dx[i]
+        x[k] = moved if moved > 1e-15 * abs(dx[i]) else 0.0
+        if x[k] > 0.0:
+            items[kept] = k
+            kept += 1
+    return kept
+
+
+@jit
+def reach(items: Ints, count: int, x: Floats, dx: Floats) -> float:
+    """The longest step α ≤ 1 that keeps all listed coordinates non-negative; newcomers at zero do not count."""
+    alpha = 1.0
+    for i in range(count):
+        k = items[i]
+        if x[k] > 0.0 and x[k] + dx[i] < 0.0:
+            alpha = min(alpha, -x[k] / dx[i])
+    return alpha
+
+
+@jit
+def move(sets: Sets, careful: bool) -> bool:
+    """Take the Newton step; what would turn negative leaves its set: all of it at once or, if careful, the first to do so.
+
+    False when a set becomes empty.
+    """
     n, m = sets.count[0], sets.count[1]
-    kept = 0
-    for i in range(n):
-        e = sets.S[i]
-        sets.omega[e] = max(0.0, sets.omega[e] + sets.step[i])
-        if sets.omega[e] > 0.0:
-            sets.S[kept] = e
-            kept += 1
-    sets.count[0] = kept
-    kept = 0
-    for j in range(m):
-        a = sets.A[j]
-        sets.y[a] = max(0.0, sets.y[a] + sets.step[n + j])
-        if sets.y[a] > 0.0:
-            sets.A[kept] = a
-            kept += 1
-    sets.count[1] = kept
+    alpha = 1.0
+    if careful:
+        alpha = min(reach(sets.S, n, sets.omega, sets.step), reach(sets.A, m, sets.y, sets.step[n:]))
+    sets.count[0] = keep(sets.S, n, sets.omega, sets.step, alpha)
+    sets.count[1] = keep(sets.A, m, sets.y, sets.step[n:], alpha)
     return sets.count[0] > 0 and sets.count[1] > 0
 
 
@@ -143,9 +161,12 @@ def contains(items: Ints, count: int, item: int) -> bool:
 
 @jit
 def polish(
-    family: Family, mu: Floats, R: Floats, a_star: int, tol: float, most: int, point: Point, ledger: Ledger, sets: Sets
+    family: Family, mu: Floats, R: Floats, a_star: int, tol: float, careful: bool, point: Point, ledger: Ledger, sets: Sets
 ) -> int:
-    """Tighten `point` by at most `most` Newton steps from the sets; returns the number of steps."""
+    """Tighten `point` by Newton steps from the sets; returns the number of steps."""
+    most = STEPS + 2 * (sets.count[0] + sets.count[1]) if careful else STEPS
+    if sets.count[0] == 0 or sets.count[1] == 0:
+        return 0
     gap = improve(family, mu, R, a_star, sets.omega, sets.y, point, ledger)
     F = ledger.f.min() / sets.omega.sum()
     if not F > 0.0:
@@ -156,7 +177,7 @@ def polish(
         enter(sets, ledger)
         fill(family, mu, R, a_star, F, sets, ledger)
         n = sets.count[0] + sets.count[1]
-        if not lu_solve(sets.matrix, sets.step, n) or not move(sets):
+        if not lu_solve(sets.matrix, sets.step, n) or not move(sets, careful):
             return k
         gap = improve(family, mu, R, a_star, sets.omega, sets.y, point, ledger)
     return most

@@ -126,7 +126,7 @@ def improve(family: Family, mu: Floats, R: Floats, a_star: int, omega: Floats, y
     if lowest > 0.0 and omega.sum() < point.bounds[1] * lowest:
         point.omega[:] = omega / omega.sum()
         point.bounds[1] = omega.sum() / lowest
-    if y.sum() > point.bounds[0] * highest:
+    if highest > 0.0 and y.sum() > point.bounds[0] * highest:
         keep_adversary(a_star, y, ledger, point)
         point.bounds[0] = y.sum() / highest
     point.bounds[0] = min(point.bounds[0], point.bounds[1])

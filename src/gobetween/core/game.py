@@ -15,13 +15,12 @@ import numpy as np
 from gobetween.core.active import Sets, new_sets, polish, take
 from gobetween.core.certificate import Point, Ledger, certify, gap_between, leader, new_point, new_ledger
 from gobetween.core.families import Family
-from gobetween.core.interior import Room, interior, new_room, start
+from gobetween.core.interior import Room, interior, new_room, settle, start
 from gobetween.core.jit import jit
 from gobetween.core.types import Floats
 
 OPTIMAL, INEXACT, TIE, UNREACHABLE = 0, 1, 2, 3
 COLD, WARM = 0, 1
-POLISH_STEPS = 8
 
 
 class Space(NamedTuple):
@@ -60,21 +59,22 @@ def warm(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, point: 
     point.q[a_star] = 0.0
     if certify(family, mu, R, a_star, point, space.ledger) <= tol or point.bounds[1] == math.inf:
         return 0
-    take(point, space.sets, False, space.ledger)
-    return polish(family, mu, R, a_star, tol, POLISH_STEPS, point, space.ledger, space.sets)
+    take(point.omega, point.q, space.sets)
+    return polish(family, mu, R, a_star, tol, False, point, space.ledger, space.sets)
 
 
 @jit
 def cold(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, point: Point, space: Space) -> int:
     """Interior point method to a rough gap, polish, and on with the interior point method where that does not settle it."""
     give_up(point)
-    F = start(family, mu, R, a_star, space.room.at, space.ledger)
+    room = space.room
+    F = start(family, mu, R, a_star, room, space.ledger)
     steps, rough = 0, 1e-3
     while rough > 1e-14:
-        steps += interior(family, mu, R, F, a_star, max(tol, rough), point, space.ledger, space.room)
-        certify(family, mu, R, a_star, point, space.ledger)
-        take(point, space.sets, True, space.ledger)
-        steps += polish(family, mu, R, a_star, tol, POLISH_STEPS, point, space.ledger, space.sets)
+        steps += interior(family, mu, R, F, a_star, max(tol, rough), point, space.ledger, room)
+        settle(room.at, room.step, room.goal.omega, room.goal.y)
+        take(room.goal.omega, room.goal.y, space.sets)
+        steps += polish(family, mu, R, a_star, tol, rough < 1e-4, point, space.ledger, space.sets)
         if gap_between(point) <= tol or rough < tol:
             return steps
         rough *= 1e-3

@@ -168,21 +168,12 @@ def advance(at: Iterate, step: Iterate, alpha: float) -> None:
 
 
 @jit
-def start(family: Family, mu: Floats, R: Floats, a_star: int, at: Iterate, ledger: Ledger) -> float:
-    """A well-centred start: the greedy cover mixed with uniform weights; returns F = 1/(its T)."""
-    K, E = R.shape
-    cover = greedy_cover(family, mu, R, a_star)
-    F = 1.0 / cover.sum()
-    at.omega[:] = 2.0 * (cover * F + 1.0 / E)
-    payoffs(family, mu, R, a_star, at.omega, ledger)
-    mean = 1.0 / (E + K)
-    for a in range(K):
-        if a != a_star:
-            at.s[a] = ledger.f[a] - F
-            at.y[a] = mean / at.s[a]
-    for e in range(E):
-        at.z[e] = mean / at.omega[e]
-    return F
+def settle(at: Iterate, step: Iterate, omega: Floats, y: Floats) -> None:
+    """Split the iterate by Tapia's indicator: a weight is positive at the optimum if it shrinks more slowly than its dual."""
+    for e in range(omega.shape[0]):
+        omega[e] = at.omega[e] if step.omega[e] * at.z[e] >= step.z[e] * at.omega[e] else 0.0
+    for a in range(y.shape[0]):
+        y[a] = at.y[a] if step.y[a] * at.s[a] >= step.s[a] * at.y[a] else 0.0
 
 
 class Room(NamedTuple):
@@ -202,6 +193,27 @@ def new_room(K: int, E: int) -> Room:
     """Space for the interior point method."""
     at, step, goal = new_iterate(K, E), new_iterate(K, E), new_iterate(K, E)
     return Room(at, step, goal, Arrow(np.zeros(K), np.zeros(K)), np.zeros(E), np.zeros((K, E)), np.zeros((E, E)))
+
+
+@jit
+def start(family: Family, mu: Floats, R: Floats, a_star: int, room: Room, ledger: Ledger) -> float:
+    """A well-centred start: the greedy cover mixed with uniform weights; returns F = 1/(its T)."""
+    K, E = R.shape
+    at, step = room.at, room.step
+    step.omega[:], step.z[:], step.y[:], step.s[:] = 0.0, 0.0, 0.0, 0.0
+    at.y[a_star], at.s[a_star] = 0.0, 1.0
+    cover = greedy_cover(family, mu, R, a_star)
+    F = 1.0 / cover.sum()
+    at.omega[:] = 2.0 * (cover * F + 1.0 / E)
+    payoffs(family, mu, R, a_star, at.omega, ledger)
+    mean = 1.0 / (E + K)
+    for a in range(K):
+        if a != a_star:
+            at.s[a] = ledger.f[a] - F
+            at.y[a] = mean / at.s[a]
+    for e in range(E):
+        at.z[e] = mean / at.omega[e]
+    return F
 
 
 @jit

@@ -15,9 +15,9 @@ from gobetween.core.jit import jit
 def evidence(family: Family, mu_1: float, mu_a: float, w_1: float, w_a: float) -> tuple[float, float, float]:
     """f_a and its gradient (∂f/∂w_1, ∂f/∂w_a) = (d(μ_1, x_a), d(μ_a, x_a))."""
     total = w_1 + w_a
-    if not total > 0.0:
-        return 0.0, 0.0, 0.0
     gap = mu_1 - mu_a
+    if not total > 0.0:  # nothing known of either: any point will do
+        return 0.0, divergence(family, mu_1, -0.5 * gap), divergence(family, mu_a, 0.5 * gap)
     d_1 = divergence(family, mu_1, -gap * (w_a / total))
     d_a = divergence(family, mu_a, gap * (w_1 / total))
     if w_1 <= 0.0 or w_a <= 0.0:
