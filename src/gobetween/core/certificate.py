@@ -100,9 +100,9 @@ def certify(family: Family, mu: Floats, R: Floats, a_star: int, point: Point, le
     lowest = payoffs(family, mu, R, a_star, point.omega, ledger)
     for a in range(mu.shape[0]):
         if a != a_star:
-            gap, r = mu[a_star] - mu[a], point.split[a]
-            ledger.d_1[a] = divergence(family, mu[a_star], -gap * (1.0 - r))
-            ledger.d_a[a] = divergence(family, mu[a], gap * r)
+            r = point.split[a]
+            ledger.d_1[a] = divergence(family, mu[a_star], mu[a], 1.0 - r, r)
+            ledger.d_a[a] = divergence(family, mu[a], mu[a_star], r, 1.0 - r)
     highest = prices(R, a_star, point.q, ledger)
     T_upper = point.omega.sum() / lowest if lowest > 0.0 else math.inf
     q_total = point.q.sum() - point.q[a_star]

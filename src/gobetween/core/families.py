@@ -3,7 +3,8 @@
 A family is a small named tuple with methods. To add one, write its class here and list it in FAMILIES: nothing else needs to
 know. Compiled kernels call `divergence`, `variance` and `draw` through the functions at the end of this file.
 
-The divergence takes the *shift* λ − μ, not λ: near-equal means then lose no digits.
+The divergence is asked for points on a segment: d(μ, x) at x = rest·μ + step·toward, step + rest = 1. Knowing both shares to
+full precision, it loses no digits when means are close, when x is close to either end, or when an end is a boundary.
 """
 
 import math
@@ -17,12 +18,12 @@ from gobetween.errors import ProblemError
 
 
 @jit
-def _gap_of_log(u: float) -> float:
-    """φ(u) = u − ln(1+u) ≥ 0, to full relative precision; ∞ for u ≤ −1."""
-    if u <= -1.0:
+def _gap_of_log(u: float, whole: float) -> float:
+    """φ(u) = u − ln(1+u) ≥ 0 to full relative precision, given u and 1 + u; ∞ for u ≤ −1."""
+    if not whole > 0.0:
         return math.inf
     if abs(u) > 0.4:
-        return u - math.log1p(u)
+        return u - math.log(whole)
     # ln(1+u) = 2 artanh(r) with r = u/(2+u), and u − 2r = u·r
     r = u / (2.0 + u)
     square = r * r
@@ -35,15 +36,11 @@ def _gap_of_log(u: float) -> float:
 
 
 @jit
-def _entropy_gap(p: float, shift: float) -> float:
-    """p φ(shift/p) = shift − p ln(1 + shift/p), continuous at p = 0: the divergence of two Poisson means p and p + shift."""
-    if shift == 0.0:
-        return 0.0
+def _entropy_gap(p: float, x: float, shift: float) -> float:
+    """p ln(p/x) + x − p, continuous at p = 0, given the shift x − p: the divergence of two Poisson means."""
     if p <= 0.0:
-        return shift if shift > 0.0 else math.inf
-    if math.isinf(shift / p):
-        return shift
-    return p * _gap_of_log(shift / p)
+        return shift if x > 0.0 else 0.0
+    return p * _gap_of_log(shift / p, x / p) if shift < 1e300 * p else shift
 
 
 class Family:
@@ -57,8 +54,8 @@ class Family:
     high: float
     open_ends: ClassVar[tuple[float, ...]] = ()
 
-    def divergence(self, mu: float, shift: float) -> float:
-        """d(μ, μ + shift), the KL divergence between the members with these means."""
+    def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
+        """d(μ, x), the KL divergence between the members with means μ and x = rest·μ + step·toward."""
         raise TypeError(f"{type(self).__name__} has no divergence")
 
     def variance(self, mean: float) -> float:
@@ -75,7 +72,7 @@ class Family:
 
     def kl(self, mu: float, lam: float) -> float:
         """d(μ, λ), the KL divergence between the members with means μ and λ."""
-        return self.divergence(float(mu), float(lam) - float(mu))
+        return self.divergence(float(mu), float(lam), 1.0, 0.0)
 
     def has_mean(self, mean: float) -> bool:
         """Is there a member with this mean?"""
@@ -111,8 +108,8 @@ class Gaussian(NamedTuple("Gaussian", [("sigma", float)]), Family):
             raise ProblemError(f"sigma of a Gaussian family must be a positive number, not {sigma!r}")
         return super().__new__(cls, float(sigma))
 
-    def divergence(self, mu: float, shift: float) -> float:
-        scaled = shift / self.sigma
+    def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
+        scaled = step * (toward - mu) / self.sigma
         return 0.5 * scaled * scaled
 
     def variance(self, mean: float) -> float:
@@ -130,8 +127,10 @@ class Bernoulli(NamedTuple("Bernoulli", []), Family):
     rewards = "0 or 1"
     low, high = 0.0, 1.0
 
-    def divergence(self, mu: float, shift: float) -> float:
-        return _entropy_gap(mu, shift) + _entropy_gap(1.0 - mu, -shift)
+    def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
+        shift = step * (toward - mu)
+        ones = _entropy_gap(mu, rest * mu + step * toward, shift)
+        return ones + _entropy_gap(1.0 - mu, rest * (1.0 - mu) + step * (1.0 - toward), -shift)
 
     def variance(self, mean: float) -> float:
         return mean * (1.0 - mean)
@@ -151,8 +150,8 @@ class Poisson(NamedTuple("Poisson", []), Family):
     rewards = "a whole number, 0 or more"
     low, high = 0.0, math.inf
 
-    def divergence(self, mu: float, shift: float) -> float:
-        return _entropy_gap(mu, shift)
+    def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
+        return _entropy_gap(mu, rest * mu + step * toward, step * (toward - mu))
 
     def variance(self, mean: float) -> float:
         return mean
@@ -173,10 +172,9 @@ class Exponential(NamedTuple("Exponential", []), Family):
     low, high = 0.0, math.inf
     open_ends = (0.0,)
 
-    def divergence(self, mu: float, shift: float) -> float:
-        if mu <= 0.0 or mu + shift <= 0.0:
-            return 0.0 if shift == 0.0 else math.inf
-        return _gap_of_log(-shift / (mu + shift))
+    def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
+        x = rest * mu + step * toward
+        return _gap_of_log(step * (mu - toward) / x, mu / x)
 
     def variance(self, mean: float) -> float:
         return mean * mean
@@ -204,8 +202,8 @@ class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):
             raise ProblemError(f"a Bounded family needs finite low < high, not low={low!r}, high={high!r}")
         return super().__new__(cls, float(low), float(high))
 
-    def divergence(self, mu: float, shift: float) -> float:
-        scaled = 2.0 * shift / (self.high - self.low)
+    def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
+        scaled = 2.0 * step * (toward - mu) / (self.high - self.low)
         return 0.5 * scaled * scaled
 
     def variance(self, mean: float) -> float:
@@ -225,9 +223,9 @@ FAMILIES: Mapping[str, type[Family]] = {
 
 
 @by_family
-def divergence(family: Family, mu: float, shift: float) -> float:
-    """d(μ, μ + shift) in compiled code."""
-    return family.divergence(mu, shift)
+def divergence(family: Family, mu: float, toward: float, step: float, rest: float) -> float:
+    """d(μ, rest·μ + step·toward) in compiled code."""
+    return family.divergence(mu, toward, step, rest)
 
 
 @by_family

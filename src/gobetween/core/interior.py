@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gobetween.core.certificate import Point, Ledger, improve, payoffs
-from gobetween.core.families import Family, divergence
+from gobetween.core.families import Family
 from gobetween.core.jit import jit
 from gobetween.core.linalg import cholesky, cholesky_solve, combine, dot, gram
-from gobetween.core.transport import curvature
+from gobetween.core.transport import curvature, evidence
 from gobetween.core.types import Floats
 
 MOST_STEPS = 100
@@ -39,8 +39,7 @@ def greedy_cover(family: Family, mu: Floats, R: Floats, a_star: int) -> Floats:
     need = np.zeros(K)
     for a in range(K):
         if a != a_star:
-            half = 0.5 * (mu[a_star] - mu[a])
-            need[a] = 1.0 / (divergence(family, mu[a_star], -half) + divergence(family, mu[a], half))
+            need[a] = 1.0 / evidence(family, mu[a_star], mu[a], 1.0, 1.0)[0]
     need[a_star] = need.max()
     omega = np.zeros(E)
     for a in np.argsort(-need):

@@ -3,8 +3,7 @@
     f_a(w) = w_1 d(μ_1, x_a) + w_a d(μ_a, x_a),   x_a = (w_1 μ_1 + w_a μ_a)/(w_1 + w_a)          # eq. (key), with its ω
 
 With weights it is the payoff of the game behind T*; with counts N and estimates μ̂ it is the GLR statistic Z_{1,a}.
-Everything is computed from the gap Δ = μ_1 − μ_a and the split r = w_1/(w_1 + w_a), so that x_a = μ_a + rΔ: no digits are
-lost when means are close or one weight is tiny.
+The point x_a divides the segment from μ_a to μ_1 at the split r_a = w_1/(w_1 + w_a).
 """
 
 from gobetween.core.families import Family, divergence, variance
@@ -15,11 +14,11 @@ from gobetween.core.jit import jit
 def evidence(family: Family, mu_1: float, mu_a: float, w_1: float, w_a: float) -> tuple[float, float, float]:
     """f_a and its gradient (∂f/∂w_1, ∂f/∂w_a) = (d(μ_1, x_a), d(μ_a, x_a))."""
     total = w_1 + w_a
-    gap = mu_1 - mu_a
-    if not total > 0.0:  # nothing known of either: any point will do
-        return 0.0, divergence(family, mu_1, -0.5 * gap), divergence(family, mu_a, 0.5 * gap)
-    d_1 = divergence(family, mu_1, -gap * (w_a / total))
-    d_a = divergence(family, mu_a, gap * (w_1 / total))
+    if not total > 0.0:  # nothing known of either arm: any point will do
+        return 0.0, divergence(family, mu_1, mu_a, 0.5, 0.5), divergence(family, mu_a, mu_1, 0.5, 0.5)
+    share_1, share_a = w_1 / total, w_a / total
+    d_1 = divergence(family, mu_1, mu_a, share_a, share_1)
+    d_a = divergence(family, mu_a, mu_1, share_1, share_a)
     if w_1 <= 0.0 or w_a <= 0.0:
         return 0.0, d_1, d_a
     return w_1 * d_1 + w_a * d_a, d_1, d_a
