@@ -11,6 +11,22 @@ from gobetween.core.types import Floats
 
 
 @jit
+def dot(x: Floats, y: Floats) -> float:
+    """xᵀy with four running sums."""
+    n = x.shape[0]
+    head = n - n % 4
+    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+    for i in range(0, head, 4):
+        s0 += x[i] * y[i]
+        s1 += x[i + 1] * y[i + 1]
+        s2 += x[i + 2] * y[i + 2]
+        s3 += x[i + 3] * y[i + 3]
+    for i in range(head, n):
+        s0 += x[i] * y[i]
+    return (s0 + s1) + (s2 + s3)
+
+
+@jit
 def gram(P: Floats, D: Floats, M: Floats) -> None:
     """Add Σ_a D_a P_a P_aᵀ to the lower triangle of M; P_a are the rows of P [n, m], M is [m, m]."""
     n, m = P.shape
@@ -53,32 +69,6 @@ def cholesky_solve(L: Floats, x: Floats) -> None:
         x[i] /= L[i, i]
         for k in range(i):
             x[k] -= L[i, k] * x[i]
-
-
-@jit
-def dot(x: Floats, y: Floats) -> float:
-    """xᵀy with four running sums."""
-    n = x.shape[0]
-    head = n - n % 4
-    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    for i in range(0, head, 4):
-        s0 += x[i] * y[i]
-        s1 += x[i + 1] * y[i + 1]
-        s2 += x[i + 2] * y[i + 2]
-        s3 += x[i + 3] * y[i + 3]
-    for i in range(head, n):
-        s0 += x[i] * y[i]
-    return (s0 + s1) + (s2 + s3)
-
-
-@jit
-def combine(R: Floats, v: Floats, out: Floats) -> None:
-    """out = Rᵀv, skipping zero weights."""
-    out[:] = 0.0
-    for a in range(R.shape[0]):
-        if v[a] != 0.0:
-            for e in range(R.shape[1]):
-                out[e] += v[a] * R[a, e]
 
 
 @jit
