@@ -17,6 +17,7 @@ from gobetween.core.certificate import WORTH, Point, certify, forget, leader, ne
 from gobetween.core.families import Family
 from gobetween.core.interior import OMEGA, Room, Y, interior, new_room, settle, start
 from gobetween.core.jit import jit
+from gobetween.core.transport import evidence
 from gobetween.core.types import Floats
 
 OPTIMAL, INEXACT, TIE, UNREACHABLE = 0, 1, 2, 3
@@ -114,6 +115,9 @@ def solve(family: Family, mu: Floats, R: Floats, tol: float, way: int, point: Po
         if relative_gap(point) <= tol:
             return OPTIMAL, steps
     for a in range(R.shape[0]):
+        if a != a_star and not evidence(family, mu[a_star], mu[a], 1.0, 1.0)[0] > 0.0:
+            forget(point)
+            return TIE, steps  # the gap is too small for double precision
         if not R[a].max() > 0.0:
             forget(point)
             return UNREACHABLE, steps

@@ -12,13 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numba
-from numba.extending import overload
-
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: True when NUMBA_DISABLE_JIT=1: every kernel then runs as plain Python.
-DISABLED: bool = bool(numba.config.DISABLE_JIT)
+#: With GOBETWEEN_JIT=off every kernel runs as plain Python and Numba is not even imported: right for one small problem.
+ENABLED = os.environ.get("GOBETWEEN_JIT", "on") != "off" and os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
+
+if ENABLED:
+    import numba
+    from numba.extending import overload
 
 
 def _digest() -> str:
@@ -51,7 +52,7 @@ def _cache_dir() -> str | None:
     return None
 
 
-_CACHE = None if DISABLED else _cache_dir()
+_CACHE = _cache_dir() if ENABLED else None
 
 
 @contextmanager
@@ -67,6 +68,8 @@ def _our_cache() -> Iterator[None]:
 
 def jit(function: F) -> F:
     """Compile on first use, keep the machine code on disk, release the GIL. No fastmath: NaN and bits matter."""
+    if not ENABLED:
+        return function
     with _our_cache():
         compiled: F = numba.njit(cache=_CACHE is not None, nogil=True, error_model="numpy")(function)
     return compiled
@@ -74,6 +77,8 @@ def jit(function: F) -> F:
 
 def by_family(function: F) -> F:
     """Let `function(family, ...)` mean `family.function(...)`, in compiled code as in plain Python."""
+    if not ENABLED:
+        return function
     name = function.__name__
 
     @overload(function, strict=False)

@@ -1,0 +1,63 @@
+"""gobetween: find the best option when you can only act through go-betweens.
+
+    import gobetween as gb
+
+    problem = gb.Problem([1.5, 1.0, 0.7, 0.5], policies)
+    gb.lower_bound(problem).queries(delta=0.05)
+
+Names are loaded when first used, so that importing the package costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from gobetween.core.bound import LowerBound, lower_bound
+    from gobetween.core.families import Bernoulli, Bounded, Exponential, Family, Gaussian, Poisson
+    from gobetween.core.geometry import MediationPrice, Redundancy, price_of_mediation, redundant_mediators
+    from gobetween.core.problem import Problem, unreachable_arms
+    from gobetween.errors import GoBetweenError, ProblemError, SpecError
+
+_HOMES = {
+    "core.bound": ("LowerBound", "lower_bound"),
+    "core.families": ("Bernoulli", "Bounded", "Exponential", "Family", "Gaussian", "Poisson"),
+    "core.geometry": ("MediationPrice", "Redundancy", "price_of_mediation", "redundant_mediators"),
+    "core.problem": ("Problem", "unreachable_arms"),
+    "errors": ("GoBetweenError", "ProblemError", "SpecError"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Bernoulli",
+    "Bounded",
+    "Exponential",
+    "Family",
+    "Gaussian",
+    "GoBetweenError",
+    "LowerBound",
+    "MediationPrice",
+    "Poisson",
+    "Problem",
+    "ProblemError",
+    "Redundancy",
+    "SpecError",
+    "__version__",
+    "lower_bound",
+    "price_of_mediation",
+    "redundant_mediators",
+    "unreachable_arms",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'gobetween' has no attribute {name!r}")
+    value = getattr(import_module(f"gobetween.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

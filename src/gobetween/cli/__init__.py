@@ -1,0 +1,53 @@
+"""The command line: one small file for each group of verbs, loaded when it is used."""
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from gobetween import __version__
+from gobetween.errors import GoBetweenError
+
+COMMANDS = {"plan": "How many queries an experiment needs at least, and whom to ask."}
+
+
+class _Verbs(click.Group):
+    """Commands by name, imported on demand: `--help` pays for none of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"gobetween.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, package_name="gobetween")
+def gobetween() -> None:
+    """Find the best option when you can only act through go-betweens."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line: mistakes are one sentence on standard error and exit status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure: Any = getattr(stream, "reconfigure", None)
+        if reconfigure:
+            reconfigure(errors="replace")
+    try:
+        gobetween.main(args=arguments, prog_name="gobetween")
+    except GoBetweenError as error:
+        click.echo(f"gobetween: {printable(str(error))}", err=True)
+        sys.exit(2)
+
+
+def printable(text: str) -> str:
+    """Text that is safe to show in a terminal: control characters are spelled out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

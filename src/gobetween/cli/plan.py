@@ -1,0 +1,48 @@
+"""`gobetween plan`: read a file, plan, show."""
+
+import json
+import os
+
+import click
+
+from gobetween.files import read_toml
+
+SMALL = 20_000  # K·E·max(K, E) up to which plain Python is done before compiled code is even loaded
+
+
+@click.command("plan")
+@click.argument("file", type=click.Path())
+@click.option("--delta", metavar="D[,D…]", help="Risks of a wrong answer, such as 0.1,0.01 [default: the file's, or 0.1,0.05,0.01].")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/plan.md).")
+def command(file: str, delta: str | None, as_json: bool) -> None:
+    """How many queries an experiment needs at least, whom to ask, and who is not needed.
+
+    FILE is a problem in TOML: arms with guessed means, mediators with policies and costs.
+    """
+    data = read_toml(file)
+    K, E = (len(data[key]) if isinstance(data.get(key), list) else 1 for key in ("arms", "mediators"))
+    if K * E * max(K, E) <= SMALL:
+        os.environ.setdefault("GOBETWEEN_JIT", "off")
+    from gobetween.planning import DELTAS, make_plan
+    from gobetween.spec import parse_deltas, parse_spec
+
+    spec = parse_spec(data, file)
+    deltas = parse_deltas(_numbers(delta)) if delta else spec.delta
+    plan = make_plan(spec.problem, deltas or DELTAS)
+    if as_json:
+        click.echo(json.dumps({"title": spec.title} | plan.to_dict(), indent=2, allow_nan=False))
+    else:
+        from gobetween.cli.plan_page import show
+
+        show(spec.title, plan)
+
+
+def _numbers(text: str) -> list[object]:
+    """0.1,0.01 as numbers; what is not a number stays text, to be refused with its name."""
+    values: list[object] = []
+    for part in text.split(","):
+        try:
+            values.append(float(part))
+        except ValueError:
+            values.append(part)
+    return values

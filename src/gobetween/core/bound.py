@@ -1,0 +1,125 @@
+"""The lower bound on the number of queries (Theorem 1), as a certified value."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gobetween.core.certificate import certify, leader, new_point
+from gobetween.core.game import COLD, INEXACT, OPTIMAL, TIE, new_space, solve
+from gobetween.core.problem import Problem
+from gobetween.core.transport import evidence
+from gobetween.core.types import Floats
+from gobetween.errors import ProblemError
+
+STATUS = {OPTIMAL: "optimal", INEXACT: "inexact", TIE: "tie"}
+
+
+def binary_kl(delta: float) -> float:
+    """kl(δ, 1 − δ) for δ < ½, and 0 from there on: a coin is right half of the time."""
+    if not 0.0 < delta < 1.0:
+        raise ProblemError(f"delta = {delta!r}: the risk of a wrong answer is a number between 0 and 1, such as 0.05")
+    return (1.0 - 2.0 * delta) * math.log((1.0 - delta) / delta) if delta < 0.5 else 0.0
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """T*(μ, π) between two certified bounds, with the strategies that prove them (docs/lower-bound.md recomputes both).
+
+    Without costs T* counts queries. With costs it is in units of cost, and `omega` holds query shares, ∝ cost_shares / costs.
+    """
+
+    problem: Problem
+    T_lower: float
+    """T* is at least this: proven by rival_weights and rival_splits."""
+    T_upper: float
+    """T* is at most this: proven by cost_shares."""
+    omega: Floats
+    """[E] shares of queries in an optimal plan."""
+    cost_shares: Floats
+    """[E] shares of cost in that plan; the same as omega without costs."""
+    arm_weights: Floats
+    """[K] πᵀω: how often a query of that plan pulls each arm (the paper's π̃)."""
+    leader: int
+    """The best arm; the first of them in a tie."""
+    rival_weights: Floats
+    """[K] the adversary's mixture q over rivals, 0 at the leader."""
+    rival_splits: Floats
+    """[K] where the adversary puts the common mean of leader and rival: x_a = (1 − r_a) μ_a + r_a μ_1."""
+    iterations: int
+    status: str
+    """"optimal" (gap ≤ tol), "inexact" (bounds true, gap above tol) or "tie" (T* = ∞)."""
+
+    @property
+    def T_star(self) -> float:
+        """T_upper: the value that `omega` attains."""
+        return self.T_upper
+
+    @property
+    def gap(self) -> float:
+        """(T_upper − T_lower)/T_upper; 0 in a tie, where T* = ∞ is exact."""
+        return 0.0 if self.status == "tie" else 1.0 - self.T_lower / self.T_upper
+
+    @property
+    def rival_points(self) -> Floats:
+        """[K] the points x_a themselves."""
+        means, r = self.problem.means, self.rival_splits
+        return (1.0 - r) * means + r * means[self.leader]
+
+    @property
+    def is_proxy(self) -> bool:
+        """True when the family is only an envelope (Bounded): T* then guides planning but bounds nothing."""
+        return self.problem.family.proxy
+
+    def cost(self, delta: float) -> float:
+        """Least expected cost to be wrong with probability at most δ: kl(δ, 1−δ) T*; 0 for δ ≥ ½."""
+        scale = binary_kl(delta)
+        return scale * self.T_star if scale > 0.0 else 0.0
+
+    def queries(self, delta: float) -> float:
+        """Least expected queries: kl(δ, 1−δ) T*; 0 for δ ≥ ½. With costs: the queries that the least cost pays for."""
+        costs = self.problem.costs
+        return self.cost(delta) / (1.0 if costs is None else float(costs @ self.omega))
+
+
+def lower_bound(problem: Problem, tol: float = 1e-9) -> LowerBound:
+    """T*(μ, π) and an optimal plan, with T_upper − T_lower ≤ tol · T_upper where double precision allows.
+
+    A tie for the best arm has T* = ∞ and status "tie". If the gap is not reached the status is "inexact"; the bounds are true.
+    """
+    if not 0.0 < tol < 1.0:
+        raise ProblemError(f"tol = {tol!r}: the relative gap is a number between 0 and 1, such as 1e-9")
+    R = problem.rates
+    a_star, _ = leader(problem.means)
+    _check_range(problem, a_star)
+    point, space = new_point(problem.K, problem.E), new_space(problem.K, problem.E)
+    status, steps = solve(problem.family, problem.means, R, tol, COLD, point, space)
+    if status != TIE:
+        certify(problem.family, problem.means, R, a_star, point, space.ledger)
+    q = np.where(np.arange(problem.K) == a_star, 0.0, point.q)
+    omega = point.omega / (1.0 if problem.costs is None else problem.costs)
+    omega = omega / omega.sum()
+    return LowerBound(
+        problem=problem,
+        T_lower=math.inf if status == TIE else float(point.bounds[0]),
+        T_upper=float(point.bounds[1]),
+        omega=omega,
+        cost_shares=point.omega,
+        arm_weights=problem.policies.T @ omega,
+        leader=int(a_star),
+        rival_weights=q / q.sum(),
+        rival_splits=point.split,
+        iterations=int(steps),
+        status=STATUS[status],
+    )
+
+
+def _check_range(problem: Problem, a_star: int) -> None:
+    """Divergences must not overflow."""
+    best = float(problem.means[a_star])
+    for a, mean in enumerate(problem.means):
+        if not math.isfinite(evidence(problem.family, best, float(mean), 1.0, 1.0)[0]):
+            raise ProblemError(
+                f"the gap between {problem.arms[a_star]!r} and {problem.arms[a]!r} is too large for double precision: "
+                "measure rewards in a larger unit"
+            )

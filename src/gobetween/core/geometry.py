@@ -1,0 +1,122 @@
+"""The geometry of mediators: what acting through them costs, and which of them are not needed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gobetween.core.bound import lower_bound
+from gobetween.core.problem import Problem
+from gobetween.core.types import Floats
+
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class MediationPrice:
+    """T*(μ, π)/T*(μ): how many times more queries it takes to act through mediators than to pull arms directly."""
+
+    ratio: float
+    """T*(μ, π)/T*(μ) ≥ 1; NaN in a tie, where both are infinite."""
+    lower: float
+    upper: float
+    """Certified bounds on the ratio."""
+    is_free: bool
+    """Proposition 1: the price is 1 exactly when the best direct allocation is a mixture of the policies."""
+    distance: float
+    """Euclidean distance of that allocation to the policies' convex hull."""
+    direct_weights: Floats
+    """[K] ω*(μ, π̄): the best direct allocation."""
+
+
+def price_of_mediation(problem: Problem, tol: float = 1e-9) -> MediationPrice:
+    """The price of mediation, counted in queries (costs are set aside: direct pulls have none), with Proposition 1's test."""
+    mediated = Problem(problem.means, problem.policies, family=problem.family, silent=problem.silent)
+    ours, direct = lower_bound(mediated, tol), lower_bound(Problem(problem.means, family=problem.family), tol)
+    if direct.status == "tie":
+        return MediationPrice(np.nan, np.nan, np.nan, False, np.nan, direct.omega)
+    distance = hull_distance(problem.policies, direct.omega)
+    return MediationPrice(
+        ratio=ours.T_star / direct.T_star,
+        lower=max(1.0, ours.T_lower / direct.T_upper),
+        upper=max(1.0, ours.T_upper / direct.T_lower),
+        is_free=distance <= 1e-7,
+        distance=distance,
+        direct_weights=direct.omega,
+    )
+
+
+def hull_distance(policies: Floats, target: Floats) -> float:
+    """Distance of a point to the convex hull of the rows, by non-negative least squares with the sum as one more equation."""
+    from scipy.optimize import nnls
+
+    weight = 1e3  # of the equation Σα = 1
+    rows = np.vstack([policies.T, weight * np.ones(len(policies))])
+    alpha, _ = nnls(rows, np.append(target, weight))
+    return float(np.linalg.norm(policies.T @ alpha - target))
+
+
+@dataclass(frozen=True)
+class Redundancy:
+    """A mediator that is not needed: others, mixed with these weights, pull every arm at least as often for no more cost."""
+
+    mediator: int
+    reason: str
+    """"duplicate" (one other with the same policy), "mixture" (of several) or "dominated" (others give more, or cost less)."""
+    weights: Floats
+    """[E] the mixture α ≥ 0 with πᵀα ≥ π_e and cᵀα ≤ c_e."""
+
+
+def redundant_mediators(problem: Problem) -> tuple[Redundancy, ...]:
+    """Mediators whose removal leaves T* unchanged, in order; of twins the first stays.
+
+    Tested one at a time from the last to the first, against those that remain, so that they may all be removed together.
+    """
+    costs = np.ones(problem.E) if problem.costs is None else problem.costs
+    remaining = np.ones(problem.E, dtype=bool)
+    found = []
+    for e in range(problem.E - 1, -1, -1):
+        remaining[e] = False
+        alpha = _cheapest_substitute(problem.policies, costs, e, remaining)
+        if alpha is None:
+            remaining[e] = True
+        else:
+            found.append(Redundancy(e, _reason(problem.policies, costs, e, alpha), alpha))
+    return tuple(reversed(found))
+
+
+def _cheapest_substitute(policies: Floats, costs: Floats, e: int, allowed: np.ndarray) -> Floats | None:
+    """min cᵀα s.t. πᵀα ≥ π_e over the allowed mediators, if that costs no more than c_e; None otherwise.
+
+    Arms are scaled by their best mediator, so that rare arms count as much as common ones, and the solution is scaled up to be
+    exactly feasible: a wrong "redundant" could make an arm unreachable, a wrong "needed" costs nothing.
+    """
+    from scipy.optimize import linprog
+
+    members = np.flatnonzero(allowed)
+    needed = np.flatnonzero(policies[e] > 0.0)
+    offered = policies[np.ix_(members, needed)].T
+    alpha = np.zeros(len(policies))
+    if not len(needed):
+        return alpha
+    if not len(members) or (offered.max(axis=1) <= 0.0).any():
+        return None
+    scale = policies[e, needed]
+    options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    result = linprog(
+        costs[members] / costs[e], A_ub=-offered / scale[:, None], b_ub=-np.ones(len(needed)), options=options
+    )
+    if not result.success:
+        return None
+    solution = np.where(result.x > 1e-12 * result.x.max(), result.x, 0.0)
+    covered = (offered @ solution / scale).min()
+    if not covered > 0.0:
+        return None
+    alpha[members] = solution / min(covered, 1.0)
+    return alpha if costs @ alpha <= costs[e] * (1.0 + TOLERANCE) else None
+
+
+def _reason(policies: Floats, costs: Floats, e: int, alpha: Floats) -> str:
+    exact = np.allclose(policies.T @ alpha, policies[e], rtol=1e-7, atol=1e-12)
+    if not exact or costs @ alpha < costs[e] * (1.0 - 1e-7):
+        return "dominated"
+    return "duplicate" if np.count_nonzero(alpha) == 1 else "mixture"

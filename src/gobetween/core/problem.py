@@ -1,0 +1,166 @@
+"""A problem: arms with means, mediators with policies and costs. Validated once, then read-only."""
+
+import math
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gobetween.core.families import Family, Gaussian
+from gobetween.core.types import Floats, Ints
+from gobetween.errors import ProblemError
+
+ROW_TOLERANCE = 1e-9
+
+
+class Problem:
+    """Means μ [K], policies π [E, K], a reward family and, if wanted, costs [E] of asking each mediator.
+
+    `policies=None` is direct control (the identity: classical best-arm identification). π_e(a) is the probability that e pulls
+    *and reports* arm a: rows sum to 1, or to less when `silent=True` (a mediator may then answer nothing).
+    """
+
+    __slots__ = ("arms", "costs", "direct", "family", "means", "mediators", "policies", "silent")
+
+    means: Floats
+    policies: Floats
+    family: Family
+    costs: Floats | None
+    silent: bool
+    direct: bool
+    arms: tuple[str, ...]
+    mediators: tuple[str, ...]
+
+    def __init__(
+        self,
+        means: ArrayLike,
+        policies: ArrayLike | None = None,
+        *,
+        family: Family = Gaussian(1.0),  # noqa: B008 - an immutable tuple
+        costs: ArrayLike | None = None,
+        silent: bool = False,
+        arms: Sequence[str] | None = None,
+        mediators: Sequence[str] | None = None,
+    ) -> None:
+        if not isinstance(family, Family):
+            raise ProblemError(f"family must be one such as gb.Gaussian(1.0) or gb.Bernoulli(), not {family!r}")
+        self.family, self.silent, self.direct = family, bool(silent), policies is None
+        self.means = _array(means, "means", 1)
+        K = len(self.means)
+        if K < 2:
+            raise ProblemError(f"a problem needs at least two arms, but means has {K}")
+        self.arms = _names(arms, K, "arm", None)
+        self._check_means()
+        self.policies = np.eye(K) if policies is None else _array(policies, "policies", 2)
+        self._check_shape(K)
+        self.mediators = _names(mediators, len(self.policies), "mediator", self.arms if self.direct else None)
+        self._check_rows()
+        missing = unreachable_arms(self.policies)
+        if len(missing):
+            names = ", ".join(repr(self.arms[a]) for a in missing)
+            raise ProblemError(f"no mediator ever pulls {names}: drop these arms or add a mediator who can pull them")
+        self.costs = None if costs is None else self._checked_costs(costs)
+        for array in (self.means, self.policies, self.costs):
+            if array is not None:
+                array.setflags(write=False)
+
+    def __repr__(self) -> str:
+        K, E = self.K, self.E
+        how = "direct control" if self.direct else f"{E} mediators"
+        return f"Problem({K} arms, {how}, {self.family!r})"
+
+    @property
+    def K(self) -> int:
+        """Number of arms."""
+        return len(self.arms)
+
+    @property
+    def E(self) -> int:
+        """Number of mediators."""
+        return len(self.mediators)
+
+    @property
+    def rates(self) -> Floats:
+        """R [K, E] = π_e(a)/c_e: how often a unit of cost spent on e buys a pull of a."""
+        costs = np.ones(self.E) if self.costs is None else self.costs
+        return np.ascontiguousarray((self.policies / costs[:, None]).T)
+
+    @classmethod
+    def from_toml(cls, path: str | PathLike[str]) -> "Problem":
+        """Read a problem from a file in the one TOML shape (docs/spec.md)."""
+        from gobetween.spec import read_spec  # the one import upwards, for the reader's convenience
+
+        return read_spec(path).problem
+
+    def _check_means(self) -> None:
+        for a, mean in enumerate(self.means):
+            if not self.family.has_mean(float(mean)):
+                raise ProblemError(
+                    f"means[{a}] = {mean:g} ({self.arms[a]!r}) is not a mean of the {self.family.name} family: "
+                    f"it must lie in {self.family.domain()}"
+                )
+
+    def _check_shape(self, K: int) -> None:
+        E, columns = self.policies.shape
+        if E < 1 or columns != K:
+            raise ProblemError(
+                f"policies has shape {E}×{columns}: it needs one row for each mediator and one column for each of the {K} arms"
+            )
+
+    def _check_rows(self) -> None:
+        for e, row in enumerate(self.policies):
+            for a, p in enumerate(row):
+                if not (math.isfinite(p) and p >= 0.0):
+                    raise ProblemError(
+                        f"policies[{e}][{a}] = {p:g} (mediator {self.mediators[e]!r}, arm {self.arms[a]!r}): "
+                        "a probability is a finite number, 0 or more"
+                    )
+            total = float(row.sum())
+            if total > 1.0 + ROW_TOLERANCE or (total < 1.0 - ROW_TOLERANCE and not self.silent):
+                hint = "at most 1" if self.silent else "1; if this mediator sometimes answers nothing, say silent=True"
+                raise ProblemError(
+                    f"policies[{e}] (mediator {self.mediators[e]!r}) sums to {total:.12g}: it must sum to {hint}"
+                )
+
+    def _checked_costs(self, costs: ArrayLike) -> Floats:
+        values = _array(costs, "costs", 1)
+        if len(values) != self.E:
+            raise ProblemError(f"costs has {len(values)} entries: it needs one for each of the {self.E} mediators")
+        for e, cost in enumerate(values):
+            if not (math.isfinite(cost) and cost > 0.0):
+                raise ProblemError(f"costs[{e}] = {cost:g} (mediator {self.mediators[e]!r}): a cost is a positive number")
+        return values
+
+
+def unreachable_arms(policies: ArrayLike) -> Ints:
+    """The arms (columns) that no mediator (row) ever pulls: with any of them, no strategy can succeed (Assumption 1)."""
+    return np.flatnonzero(_array(policies, "policies", 2).max(axis=0) <= 0.0).astype(np.int64)
+
+
+def _array(values: ArrayLike, what: str, ndim: int) -> Floats:
+    shape = "a list of numbers" if ndim == 1 else "a matrix: one row of numbers for each mediator, all of one length"
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ProblemError(f"{what} must be {shape}") from None
+    if array.ndim != ndim or 0 in array.shape:
+        raise ProblemError(f"{what} must be {shape}, not an array of shape {array.shape}")
+    return array
+
+
+def _names(names: Any, count: int, what: str, default: tuple[str, ...] | None) -> tuple[str, ...]:
+    if names is None:
+        return default or tuple(f"{what} {i + 1}" for i in range(count))
+    if isinstance(names, str):
+        raise ProblemError(f"{what}s must be a list of names, not the single string {names!r}")
+    given = tuple(names)
+    if len(given) != count:
+        raise ProblemError(f"{what}s has {len(given)} names for {count} {what}s")
+    for i, name in enumerate(given):
+        if not isinstance(name, str) or not name.strip():
+            raise ProblemError(f"{what}s[{i}] = {name!r}: a name is a non-empty string")
+        if given.index(name) < i:
+            raise ProblemError(f"{what}s[{i}] = {name!r} is also the name of {what}s[{given.index(name)}]: names must differ")
+    return given

@@ -1,0 +1,107 @@
+"""A plan: what an experiment will need before anything is spent, as one value for people and for programs."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gobetween.core.bound import LowerBound, lower_bound
+from gobetween.core.geometry import MediationPrice, Redundancy, price_of_mediation, redundant_mediators
+from gobetween.core.problem import Problem
+
+DELTAS = (0.1, 0.05, 0.01)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The lower bound of a problem with all that a reader wants to know about its mediators."""
+
+    problem: Problem
+    deltas: tuple[float, ...]
+    bound: LowerBound
+    price: MediationPrice
+    redundant: tuple[Redundancy, ...]
+
+    @property
+    def unit(self) -> str:
+        """What T* counts."""
+        return "queries" if self.problem.costs is None else "cost"
+
+    @property
+    def best_arms(self) -> tuple[str, ...]:
+        """The best arm; several in a tie."""
+        best = self.problem.means[self.bound.leader]
+        return tuple(name for name, mean in zip(self.problem.arms, self.problem.means, strict=True) if mean == best)
+
+    @property
+    def hardest_rival(self) -> int:
+        """The rival on which the adversary puts most weight: the one that takes most queries to tell from the best."""
+        return int(np.argmax(self.bound.rival_weights))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe; the shape of `gobetween plan --json` (docs/plan.md). Infinite and undefined numbers are null."""
+        problem, bound = self.problem, self.bound
+        tie = bound.status == "tie"
+        return {
+            "format": 1,
+            "status": bound.status,
+            "unit": self.unit,
+            "proxy": bound.is_proxy,
+            "family": {"name": problem.family.name, **problem.family._asdict()},
+            "best_arms": list(self.best_arms),
+            "hardest_rival": None if tie else problem.arms[self.hardest_rival],
+            "T_star": _finite(bound.T_star),
+            "T_lower": _finite(bound.T_lower),
+            "T_upper": _finite(bound.T_upper),
+            "iterations": bound.iterations,
+            "targets": [
+                {"delta": delta, "queries": _finite(bound.queries(delta)), "cost": _finite(bound.cost(delta))}
+                for delta in self.deltas
+            ],
+            "mediators": [
+                {
+                    "mediator": name,
+                    "cost": 1.0 if problem.costs is None else float(problem.costs[e]),
+                    "query_share": float(bound.omega[e]),
+                    "cost_share": float(bound.cost_shares[e]),
+                }
+                for e, name in enumerate(problem.mediators)
+            ],
+            "arms": [
+                {
+                    "arm": name,
+                    "mean": float(problem.means[a]),
+                    "pull_share": float(bound.arm_weights[a]),
+                    "rival_weight": float(bound.rival_weights[a]),
+                    "rival_split": float(bound.rival_splits[a]),
+                }
+                for a, name in enumerate(problem.arms)
+            ],
+            "price_of_mediation": {
+                "ratio": _finite(self.price.ratio),
+                "lower": _finite(self.price.lower),
+                "upper": _finite(self.price.upper),
+                "is_free": self.price.is_free,
+            },
+            "redundant": [
+                {
+                    "mediator": problem.mediators[item.mediator],
+                    "reason": item.reason,
+                    "substitute": {problem.mediators[e]: float(item.weights[e]) for e in np.flatnonzero(item.weights)},
+                }
+                for item in self.redundant
+            ],
+        }
+
+
+def make_plan(problem: Problem, deltas: Sequence[float] = DELTAS) -> Plan:
+    """Plan an experiment on a problem for these risks."""
+    return Plan(
+        problem, tuple(deltas), lower_bound(problem), price_of_mediation(problem), redundant_mediators(problem)
+    )
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
