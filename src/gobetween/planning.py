@@ -75,7 +75,7 @@ class Plan:
                     "mean": float(problem.means[a]),
                     "pull_share": float(bound.arm_weights[a]),
                     "rival_weight": float(bound.rival_weights[a]),
-                    "rival_split": float(bound.rival_splits[a]),
+                    "rival_odds": float(bound.rival_odds[a]),
                 }
                 for a, name in enumerate(problem.arms)
             ],

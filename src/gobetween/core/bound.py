@@ -31,7 +31,7 @@ class LowerBound:
 
     problem: Problem
     T_lower: float
-    """T* is at least this: proven by rival_weights and rival_splits."""
+    """T* is at least this: proven by rival_weights and rival_odds."""
     T_upper: float
     """T* is at most this: proven by cost_shares."""
     omega: Floats
@@ -44,8 +44,8 @@ class LowerBound:
     """The best arm; the first of them in a tie."""
     rival_weights: Floats
     """[K] the adversary's mixture q over rivals, 0 at the leader."""
-    rival_splits: Floats
-    """[K] where the adversary puts the common mean of leader and rival: x_a = (1 − r_a) μ_a + r_a μ_1."""
+    rival_odds: Floats
+    """[K] where the adversary puts the common mean of leader and rival: x_a = (μ_a + o_a μ_1)/(1 + o_a)."""
     iterations: int
     status: str
     """"optimal" (gap ≤ tol), "inexact" (bounds true, gap above tol) or "tie" (T* = ∞)."""
@@ -63,8 +63,8 @@ class LowerBound:
     @property
     def rival_points(self) -> Floats:
         """[K] the points x_a themselves."""
-        means, r = self.problem.means, self.rival_splits
-        return (1.0 - r) * means + r * means[self.leader]
+        rest = 1.0 / (1.0 + self.rival_odds)
+        return rest * self.problem.means + self.rival_odds * rest * self.problem.means[self.leader]
 
     @property
     def is_proxy(self) -> bool:
@@ -89,13 +89,13 @@ def lower_bound(problem: Problem, tol: float = 1e-9) -> LowerBound:
     """
     if not 0.0 < tol < 1.0:
         raise ProblemError(f"tol = {tol!r}: the relative gap is a number between 0 and 1, such as 1e-9")
-    R = problem.rates
-    a_star, _ = leader(problem.means)
+    mu, R = problem.means.copy(), problem.rates  # writable copies: Numba would compile anew for read-only ones
+    a_star, _ = leader(mu)
     _check_range(problem, a_star)
     point, space = new_point(problem.K, problem.E), new_space(problem.K, problem.E)
-    status, steps = solve(problem.family, problem.means, R, tol, COLD, point, space)
+    status, steps = solve(problem.family, mu, R, tol, COLD, point, space)
     if status != TIE:
-        certify(problem.family, problem.means, R, a_star, point, space.ledger)
+        certify(problem.family, mu, R, a_star, point, space.ledger)
     q = np.where(np.arange(problem.K) == a_star, 0.0, point.q)
     omega = point.omega / (1.0 if problem.costs is None else problem.costs)
     omega = omega / omega.sum()
@@ -108,7 +108,7 @@ def lower_bound(problem: Problem, tol: float = 1e-9) -> LowerBound:
         arm_weights=problem.policies.T @ omega,
         leader=int(a_star),
         rival_weights=q / q.sum(),
-        rival_splits=point.split,
+        rival_odds=point.odds,
         iterations=int(steps),
         status=STATUS[status],
     )

@@ -1,6 +1,6 @@
 """Two-sided bounds on the game's value from any pair of strategies: what makes T* certified.
 
-For mediator weights ω ≥ 0 and rival weights q ≥ 0 with points x_a = (1 − r_a) μ_a + r_a μ_1, r_a ∈ [0, 1],
+For mediator weights ω ≥ 0 and rival weights q ≥ 0 with points x_a = (μ_a + o_a μ_1)/(1 + o_a), odds o_a ≥ 0,
 
     Σω / min_a f_a(w)  ≥  T*  ≥  Σq / max_e Σ_a q_a [ R_1e d(μ_1, x_a) + R_ae d(μ_a, x_a) ],      w = Rω.
 
@@ -35,14 +35,14 @@ class Point(NamedTuple):
 
     omega: Floats  # [E] mediator weights (shares of cost), a distribution
     q: Floats  # [K] the adversary's mixture over rivals, 0 at the leader
-    split: Floats  # [K] x_a = (1 − split_a) μ_a + split_a μ_1
+    odds: Floats  # [K] x_a = (μ_a + o_a μ_1)/(1 + o_a): odds keep their digits near both ends
     bounds: Floats  # [2] T_lower, T_upper
 
 
 @jit
 def new_point(K: int, E: int) -> Point:
     """The point that knows nothing: uniform strategies, T* somewhere in [0, ∞]."""
-    return Point(np.full(E, 1.0 / E), np.full(K, 1.0 / K), np.full(K, 0.5), np.array([0.0, math.inf]))
+    return Point(np.full(E, 1.0 / E), np.full(K, 1.0 / K), np.ones(K), np.array([0.0, math.inf]))
 
 
 @jit
@@ -50,7 +50,7 @@ def forget(point: Point) -> None:
     """Back to the point that knows nothing."""
     point.omega[:] = 1.0 / point.omega.shape[0]
     point.q[:] = 1.0 / point.q.shape[0]
-    point.split[:] = 0.5
+    point.odds[:] = 1.0
     point.bounds[0], point.bounds[1] = 0.0, math.inf
 
 
@@ -123,15 +123,24 @@ def spread(R: Floats, v: Floats, out: Floats) -> None:
 
 
 @jit
+def odds(w_1: float, w_a: float) -> float:
+    """w_1 : w_a as a finite number; 1 when both are zero."""
+    if not w_1 + w_a > 0.0:
+        return 1.0
+    return min(w_1 / w_a, 1e300) if w_a > 0.0 else 1e300
+
+
+@jit
 def certify(family: Family, mu: Floats, R: Floats, a_star: int, point: Point, ledger: Floats) -> float:
     """Recompute the bounds of a point under these means and rates from its fields alone; returns the relative gap."""
     lowest = payoffs(family, mu, R, a_star, point.omega, ledger)
     total = 0.0
     for a in range(mu.shape[0]):
         if a != a_star:
-            r = point.split[a]
-            ledger[D_1, a] = divergence(family, mu[a_star], mu[a], 1.0 - r, r)
-            ledger[D_A, a] = divergence(family, mu[a], mu[a_star], r, 1.0 - r)
+            rest = 1.0 / (1.0 + point.odds[a])
+            step = point.odds[a] * rest
+            ledger[D_1, a] = divergence(family, mu[a_star], mu[a], rest, step)
+            ledger[D_A, a] = divergence(family, mu[a], mu[a_star], step, rest)
             total += point.q[a]
     highest = prices(R, a_star, point.q, ledger)
     T_upper = point.omega.sum() / lowest if lowest > 0.0 else math.inf
@@ -156,8 +165,7 @@ def improve(
     if highest > 0.0 and charged > point.bounds[0] * highest:
         point.bounds[0] = charged / highest
         for a in range(K):
-            total = ledger[W, a_star] + ledger[W, a]
             point.q[a] = y[a] / charged
-            point.split[a] = ledger[W, a_star] / total if total > 0.0 else 0.5
+            point.odds[a] = odds(ledger[W, a_star], ledger[W, a])
     point.bounds[0] = min(point.bounds[0], point.bounds[1])
     return relative_gap(point)

@@ -18,7 +18,7 @@ from gobetween.core.families import Family
 from gobetween.core.interior import OMEGA, Room, Y, interior, new_room, settle, start
 from gobetween.core.jit import jit
 from gobetween.core.transport import evidence
-from gobetween.core.types import Floats
+from gobetween.core.types import Floats, Ints
 
 OPTIMAL, INEXACT, TIE, UNREACHABLE = 0, 1, 2, 3
 COLD, WARM = 0, 1
@@ -46,21 +46,19 @@ def new_space(K: int, E: int) -> Space:
 
 
 @jit
-def warm(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, point: Point, space: Space) -> int:
-    """Lazy, then warm: returns the number of Newton steps; the point's gap tells whether it worked."""
-    point.q[a_star] = 0.0
-    if certify(family, mu, R, a_star, point, space.ledger) <= tol or point.bounds[1] == math.inf:
-        return 0
-    take(MEDIATORS, point.omega, R.shape[1], space.sets)
-    take(RIVALS, point.q, R.shape[0], space.sets)
-    return polish(family, mu, R, a_star, tol, False, point, space.ledger, space.sets)
+def warm(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, point: Point, ledger: Floats, sets: Sets) -> int:
+    """Newton steps from the point's own support; returns their number. The point's gap tells whether it worked."""
+    take(MEDIATORS, point.omega, R.shape[1], sets)
+    take(RIVALS, point.q, R.shape[0], sets)
+    return polish(family, mu, R, a_star, tol, False, point, ledger, sets)
 
 
 @jit
-def cold(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, point: Point, space: Space) -> int:
+def cold(
+    family: Family, mu: Floats, R: Floats, a_star: int, tol: float, point: Point, ledger: Floats, sets: Sets, room: Room
+) -> int:
     """Interior point method to a rough gap, polish, and on with the interior point method where that does not settle it."""
     K, E = R.shape
-    ledger, sets, room = space.ledger, space.sets, space.room
     forget(point)
     level = start(family, mu, R, a_star, room, ledger)
     steps, rough = 0, 1e-3
@@ -76,30 +74,57 @@ def cold(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, point: 
 
 
 @jit
+def call_in(worth: Floats, chosen: Ints, most: int) -> bool:
+    """Choose up to `most` mediators worth more than every chosen one, those nearer to the best first; False if there is none."""
+    E = chosen.shape[0]
+    best, top = -math.inf, -math.inf
+    for e in range(E):
+        top = max(top, worth[e])
+        if chosen[e]:
+            best = max(best, worth[e])
+    called = 0
+    for bar in (0.5 * (best + top), best):
+        for e in range(E):
+            if worth[e] > bar and not chosen[e] and called < most:
+                chosen[e] = 1
+                called += 1
+    return called > 0
+
+
+@jit
+def columns(R: Floats, chosen: Ints) -> Floats:
+    """The rates of the chosen mediators, in order."""
+    K, E = R.shape
+    part, n = np.empty((K, chosen.sum())), 0
+    for e in range(E):
+        if chosen[e]:
+            for a in range(K):
+                part[a, n] = R[a, e]
+            n += 1
+    return part
+
+
+@jit
 def crowded(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, point: Point, ledger: Floats) -> int:
     """Cold, for E ≫ K: solve on a few mediators, call in those that the certificate finds underused, repeat."""
     K, E = R.shape
-    chosen = np.zeros(E, np.bool_)
+    chosen = np.zeros(E, np.int64)
     for a in range(K):
-        chosen[np.argmax(R[a])] = True
-    steps, before = 0, 0
-    while np.sum(chosen) > before:
-        few = np.flatnonzero(chosen)
-        before = few.shape[0]
-        part = new_point(K, before)
-        steps += cold(family, mu, R[:, few].copy(), a_star, 0.5 * tol, part, new_space(K, before))
-        point.omega[:] = 0.0
-        point.omega[few] = part.omega
-        point.q[:] = part.q
-        point.split[:] = part.split
-        if certify(family, mu, R, a_star, point, ledger) <= tol:
+        chosen[np.argmax(R[a])] = 1
+    steps = 0
+    while True:
+        part = columns(R, chosen)
+        few = new_point(K, part.shape[1])
+        space = new_space(K, part.shape[1])
+        steps += cold(family, mu, part, a_star, 0.5 * tol, few, space.ledger, space.sets, space.room)
+        n = 0
+        for e in range(E):
+            point.omega[e] = few.omega[n] if chosen[e] else 0.0
+            n += chosen[e]
+        point.q[:] = few.q
+        point.odds[:] = few.odds
+        if certify(family, mu, R, a_star, point, ledger) <= tol or not call_in(ledger[WORTH], chosen, K + 8):
             return steps
-        worth = ledger[WORTH, :E]
-        best = np.max(worth[few])
-        for e in np.argsort(-worth)[: K + 8]:
-            if worth[e] > best:
-                chosen[e] = True
-    return steps
 
 
 @jit
@@ -111,9 +136,13 @@ def solve(family: Family, mu: Floats, R: Floats, tol: float, way: int, point: Po
         return TIE, 0
     steps = 0
     if way == WARM:
-        steps = warm(family, mu, R, a_star, tol, point, space)
-        if relative_gap(point) <= tol:
-            return OPTIMAL, steps
+        point.q[a_star] = 0.0
+        if certify(family, mu, R, a_star, point, space.ledger) <= tol:
+            return OPTIMAL, 0
+        if point.bounds[1] < math.inf:
+            steps = warm(family, mu, R, a_star, tol, point, space.ledger, space.sets)
+            if relative_gap(point) <= tol:
+                return OPTIMAL, steps
     for a in range(R.shape[0]):
         if a != a_star and not evidence(family, mu[a_star], mu[a], 1.0, 1.0)[0] > 0.0:
             forget(point)
@@ -124,5 +153,5 @@ def solve(family: Family, mu: Floats, R: Floats, tol: float, way: int, point: Po
     if R.shape[1] > crowd(R.shape[0]):
         steps += crowded(family, mu, R, a_star, tol, point, space.ledger)
     else:
-        steps += cold(family, mu, R, a_star, tol, point, space)
+        steps += cold(family, mu, R, a_star, tol, point, space.ledger, space.sets, space.room)
     return (OPTIMAL if relative_gap(point) <= tol else INEXACT), steps
