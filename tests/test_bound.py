@@ -214,7 +214,7 @@ def test_means_on_the_boundary(family: gb.Family) -> None:
         brackets(bound)
 
 
-@pytest.mark.parametrize(("K", "E"), [(2, 1), (2, 200), (60, 2), (40, 40), (25, 80), (5, 300)])
+@pytest.mark.parametrize(("K", "E"), [(2, 1), (2, 200), (60, 2), (40, 40), (25, 80), (5, 300), (20, 1000)])
 def test_sizes_and_shapes(K: int, E: int) -> None:
     rng = np.random.default_rng(K * 1000 + E)
     policies = rng.dirichlet(np.full(K, 0.3), size=E) + 1e-9

@@ -1,6 +1,7 @@
 """The kernel as the learner will call it: warm and lazy, on estimates that are not yet a proper problem."""
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -13,6 +14,13 @@ from gobetween.core.jit import ENABLED
 MEANS = np.array([1.5, 1.0, 0.7, 0.5])
 POLICIES = np.array([[0.1, 0.8, 0.1, 0.0], [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.1, 0.8], [0.2, 0.0, 0.4, 0.4]])
 ROUNDS = 400 if ENABLED else 40
+
+
+@pytest.fixture(autouse=True)
+def _as_compiled() -> Iterator[None]:
+    """Without the JIT, NumPy's scalars must be as silent about infinities as compiled code is."""
+    with np.errstate(all="ignore"):
+        yield
 
 
 def rates(policies: np.ndarray) -> np.ndarray:

@@ -137,26 +137,27 @@ def enter(which: int, k: int, sets: Sets) -> None:
 def polish(
     family: Family, mu: Floats, R: Floats, a_star: int, tol: float, careful: bool, point: Point, ledger: Floats, sets: Sets
 ) -> int:
-    """Tighten `point` by Newton steps from the sets; returns the number of steps."""
+    """Tighten `point` by Newton steps from the sets, whose evaluation is on the ledger; returns the number of steps."""
     K, E = R.shape
     omega, y = sets.weight[MEDIATORS], sets.weight[RIVALS]
     level = 0.0
     most = STEPS + 2 * (sets.count[MEDIATORS] + sets.count[RIVALS]) if careful else STEPS
     for k in range(most):
-        if sets.count[MEDIATORS] == 0 or sets.count[RIVALS] == 0:
-            return k
-        if improve(family, mu, R, a_star, omega, y, point, ledger) <= tol:
-            return k
-        rival = np.argmin(ledger[F, :K])
+        rival, mediator = 0, 0
+        for a in range(1, K):
+            rival = a if ledger[F, a] < ledger[F, rival] else rival
+        for e in range(1, E):
+            mediator = e if ledger[WORTH, e] > ledger[WORTH, mediator] else mediator
         if k == 0:
             level = ledger[F, rival]
-            if not level > 0.0:
-                return k
+        if not level > 0.0 or sets.count[MEDIATORS] == 0 or sets.count[RIVALS] == 0:
+            return k
         enter(RIVALS, rival, sets)
-        enter(MEDIATORS, np.argmax(ledger[WORTH, :E]), sets)
+        enter(MEDIATORS, mediator, sets)
         fill(family, mu, R, a_star, level, sets, ledger)
         if not lu_solve(sets.matrix, sets.step, sets.count[MEDIATORS] + sets.count[RIVALS]):
             return k
         move(careful, sets)
-    improve(family, mu, R, a_star, omega, y, point, ledger)
+        if improve(family, mu, R, a_star, omega, y, point, ledger) <= tol:
+            return k + 1
     return most

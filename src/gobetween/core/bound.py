@@ -93,9 +93,10 @@ def lower_bound(problem: Problem, tol: float = 1e-9) -> LowerBound:
     a_star, _ = leader(mu)
     _check_range(problem, a_star)
     point, space = new_point(problem.K, problem.E), new_space(problem.K, problem.E)
-    status, steps = solve(problem.family, mu, R, tol, COLD, point, space)
-    if status != TIE:
-        certify(problem.family, mu, R, a_star, point, space.ledger)
+    with np.errstate(all="ignore"):  # without the JIT NumPy would warn of infinities that the kernel knows how to handle
+        status, steps = solve(problem.family, mu, R, tol, COLD, point, space)
+        if status != TIE:
+            certify(problem.family, mu, R, a_star, point, space.ledger)
     q = np.where(np.arange(problem.K) == a_star, 0.0, point.q)
     omega = point.omega / (1.0 if problem.costs is None else problem.costs)
     omega = omega / omega.sum()

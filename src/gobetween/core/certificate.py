@@ -46,6 +46,12 @@ def new_point(K: int, E: int) -> Point:
 
 
 @jit
+def new_ledger(K: int, E: int) -> Floats:
+    """An empty ledger."""
+    return np.zeros((6, max(K, E)))
+
+
+@jit
 def forget(point: Point) -> None:
     """Back to the point that knows nothing."""
     point.omega[:] = 1.0 / point.omega.shape[0]
@@ -103,7 +109,7 @@ def prices(R: Floats, a_star: int, y: Floats, ledger: Floats) -> float:
             total += y[a] * ledger[D_1, a]
             ledger[V, a] = y[a] * ledger[D_A, a]
     ledger[V, a_star] = total
-    spread(R, ledger[V], ledger[WORTH])
+    spread(R, ledger, V, ledger, WORTH)
     highest = 0.0
     for e in range(E):
         if not ledger[WORTH, e] <= highest:  # NaN passes
@@ -112,14 +118,16 @@ def prices(R: Floats, a_star: int, y: Floats, ledger: Floats) -> float:
 
 
 @jit
-def spread(R: Floats, v: Floats, out: Floats) -> None:
-    """out = Rᵀv, arm by arm; arms of zero weight cost nothing."""
+def spread(R: Floats, source: Floats, v: int, target: Floats, out: int) -> None:
+    """target[out] = Rᵀ source[v], arm by arm; arms of zero weight cost nothing."""
     K, E = R.shape
-    out[:E] = 0.0
+    for e in range(E):
+        target[out, e] = 0.0
     for a in range(K):
-        if v[a] != 0.0:
+        c = source[v, a]
+        if c != 0.0:
             for e in range(E):
-                out[e] += v[a] * R[a, e]
+                target[out, e] += c * R[a, e]
 
 
 @jit
@@ -143,7 +151,10 @@ def certify(family: Family, mu: Floats, R: Floats, a_star: int, point: Point, le
             ledger[D_A, a] = divergence(family, mu[a], mu[a_star], step, rest)
             total += point.q[a]
     highest = prices(R, a_star, point.q, ledger)
-    T_upper = point.omega.sum() / lowest if lowest > 0.0 else math.inf
+    spent = 0.0
+    for e in range(R.shape[1]):
+        spent += point.omega[e]
+    T_upper = spent / lowest if lowest > 0.0 else math.inf
     T_lower = total / highest if highest > 0.0 else 0.0
     point.bounds[0], point.bounds[1] = min(T_lower, T_upper), T_upper
     return relative_gap(point)
@@ -157,7 +168,11 @@ def improve(
     K, E = R.shape
     lowest = payoffs(family, mu, R, a_star, omega, ledger)
     highest = prices(R, a_star, y, ledger)
-    spent, charged = omega[:E].sum(), y[:K].sum()
+    spent, charged = 0.0, 0.0
+    for e in range(E):
+        spent += omega[e]
+    for a in range(K):
+        charged += y[a]
     if lowest > 0.0 and spent < point.bounds[1] * lowest:
         point.bounds[1] = spent / lowest
         for e in range(E):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gobetween.core.active import MEDIATORS, RIVALS, Sets, new_sets, polish, take
-from gobetween.core.certificate import WORTH, Point, certify, forget, leader, new_point, relative_gap
+from gobetween.core.certificate import WORTH, Point, certify, forget, improve, leader, new_ledger, new_point, relative_gap
 from gobetween.core.families import Family
 from gobetween.core.interior import OMEGA, Room, Y, interior, new_room, settle, start
 from gobetween.core.jit import jit
@@ -41,13 +41,12 @@ def crowd(K: int) -> int:
 @jit
 def new_space(K: int, E: int) -> Space:
     """Scratch for problems with K arms and E mediators."""
-    few = min(E, crowd(K))
-    return Space(np.zeros((6, max(K, E))), new_sets(K, E), new_room(K, few))
+    return Space(new_ledger(K, E), new_sets(K, E), new_room(K, E if E <= crowd(K) else 1))
 
 
 @jit
 def warm(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, point: Point, ledger: Floats, sets: Sets) -> int:
-    """Newton steps from the point's own support; returns their number. The point's gap tells whether it worked."""
+    """Newton steps from the support of a point that was just certified; its gap tells whether they worked."""
     take(MEDIATORS, point.omega, R.shape[1], sets)
     take(RIVALS, point.q, R.shape[0], sets)
     return polish(family, mu, R, a_star, tol, False, point, ledger, sets)
@@ -67,7 +66,9 @@ def cold(
         settle(K, E, room)
         take(MEDIATORS, room.goal[OMEGA], E, sets)
         take(RIVALS, room.goal[Y], K, sets)
-        steps += polish(family, mu, R, a_star, tol, rough < 1e-4, point, ledger, sets)
+        improve(family, mu, R, a_star, sets.weight[MEDIATORS], sets.weight[RIVALS], point, ledger)
+        if relative_gap(point) > tol:
+            steps += polish(family, mu, R, a_star, tol, rough < 1e-4, point, ledger, sets)
         if relative_gap(point) <= tol or rough <= max(tol, 1e-14):
             return steps
         rough *= 1e-3
@@ -114,9 +115,9 @@ def crowded(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, poin
     steps = 0
     while True:
         part = columns(R, chosen)
-        few = new_point(K, part.shape[1])
-        space = new_space(K, part.shape[1])
-        steps += cold(family, mu, part, a_star, 0.5 * tol, few, space.ledger, space.sets, space.room)
+        n = part.shape[1]
+        few = new_point(K, n)
+        steps += cold(family, mu, part, a_star, 0.5 * tol, few, new_ledger(K, n), new_sets(K, n), new_room(K, n))
         n = 0
         for e in range(E):
             point.omega[e] = few.omega[n] if chosen[e] else 0.0

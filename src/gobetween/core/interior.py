@@ -134,14 +134,13 @@ def direction(R: Floats, level: float, a_star: int, room: Room, ledger: Floats) 
     """The Newton step towards ω z = goal_z, y s = goal_y, f − s = F and vᵀR + z = 1."""
     K, E = R.shape
     at, step, goal = room.at, room.step, room.goal
-    pull = goal[S]  # free row
-    pull[a_star] = 0.0
+    goal[S, a_star] = 0.0  # a free row
     for a in range(K):
         if a != a_star:
             c = (goal[Y, a] - at[Y, a] * (ledger[F, a] - level - at[S, a])) / at[S, a]
-            pull[a_star] += c * ledger[D_1, a]
-            pull[a] = c * ledger[D_A, a]
-    spread(R, pull, step[OMEGA])
+            goal[S, a_star] += c * ledger[D_1, a]
+            goal[S, a] = c * ledger[D_A, a]
+    spread(R, goal, S, step, OMEGA)
     for e in range(E):
         step[OMEGA, e] += goal[Z, e] / at[OMEGA, e] - 1.0
     cholesky_solve(room.M, step[OMEGA])
