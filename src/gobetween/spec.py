@@ -58,7 +58,7 @@ def parse_family(value: Any) -> Family:
     """A family from its name or from a table with a name and parameters."""
     table = {"name": value} if isinstance(value, str) else _typed(value, Mapping, "family", "a name or a table with a name")
     name = table.get("name")
-    if name not in FAMILIES:
+    if not isinstance(name, str) or name not in FAMILIES:
         raise SpecError(f"family.name = {name!r}: choose one of {', '.join(FAMILIES)}")
     parameters = {key: _number(table[key], f"family.{key}") for key in table if key != "name"}
     kind: Any = FAMILIES[name]
@@ -78,11 +78,12 @@ def parse_deltas(value: Any) -> tuple[float, ...]:
 
 
 def _arms(tables: list[Mapping[str, Any]]) -> tuple[list[str], list[float]]:
-    names, means = [], []
+    names: list[str] = []
+    means: list[float] = []
     for i, table in enumerate(tables):
         path = f"arms[{i}]"
         _only(table, ("name", "mean"), f"{path}.")
-        names.append(_typed(table.get("name", f"arm {i + 1}"), str, f"{path}.name", "a string"))
+        names.append(_name(table, f"arm {i + 1}", names, path))
         if "mean" not in table:
             raise SpecError(f"{path}.mean is missing: a plan needs a guess of each arm's mean")
         means.append(_number(table["mean"], f"{path}.mean"))
@@ -92,11 +93,13 @@ def _arms(tables: list[Mapping[str, Any]]) -> tuple[list[str], list[float]]:
 def _mediators(
     tables: list[Mapping[str, Any]], arms: list[str]
 ) -> tuple[list[str], list[list[float]], list[float] | None]:
-    names, policies, costs = [], [], []
+    names: list[str] = []
+    policies: list[list[float]] = []
+    costs: list[float] = []
     for i, table in enumerate(tables):
         path = f"mediators[{i}]"
         _only(table, ("name", "policy", "cost"), f"{path}.")
-        names.append(_typed(table.get("name", f"mediator {i + 1}"), str, f"{path}.name", "a string"))
+        names.append(_name(table, f"mediator {i + 1}", names, path))
         if "policy" not in table:
             raise SpecError(f"{path}.policy is missing: a plan needs how often each mediator pulls each arm")
         policies.append(_policy(table["policy"], arms, f"{path}.policy"))
@@ -112,6 +115,13 @@ def _policy(value: Any, arms: list[str], path: str) -> list[float]:
     if not isinstance(value, list) or len(value) != len(arms):
         raise SpecError(f"{path} must be a list of {len(arms)} probabilities, one for each arm, or a table from arm to probability")
     return [_number(p, f"{path}[{a}]") for a, p in enumerate(value)]
+
+
+def _name(table: Mapping[str, Any], default: str, taken: list[str], path: str) -> str:
+    name: str = _typed(table.get("name", default), str, f"{path}.name", "a string")
+    if name in taken:
+        raise SpecError(f"{path}.name = {name!r} is also the name of {path.split('[')[0]}[{taken.index(name)}]: names must differ")
+    return name
 
 
 def _tables(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:

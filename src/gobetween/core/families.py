@@ -37,7 +37,7 @@ def _gap_of_log(u: float, whole: float) -> float:
 
 @jit
 def _entropy_gap(p: float, x: float, shift: float) -> float:
-    """p ln(p/x) + x − p, continuous at p = 0, given the shift x − p: the divergence of two Poisson means."""
+    """P ln(p/x) + x − p, continuous at p = 0, given the shift x − p: the divergence of two Poisson means."""
     if p <= 0.0:
         return shift if x > 0.0 else 0.0
     return p * _gap_of_log(shift / p, x / p) if shift < 1e300 * p else shift

@@ -41,7 +41,7 @@ def crowd(K: int) -> int:
 @jit
 def new_space(K: int, E: int) -> Space:
     """Scratch for problems with K arms and E mediators."""
-    return Space(new_ledger(K, E), new_sets(K, E), new_room(K, E if E <= crowd(K) else 1))
+    return Space(new_ledger(K, E), new_sets(K, E), new_room(K, E if crowd(K) >= E else 1))
 
 
 @jit

@@ -85,7 +85,7 @@ def redundant_mediators(problem: Problem) -> tuple[Redundancy, ...]:
 
 
 def _cheapest_substitute(policies: Floats, costs: Floats, e: int, allowed: np.ndarray) -> Floats | None:
-    """min cᵀα s.t. πᵀα ≥ π_e over the allowed mediators, if that costs no more than c_e; None otherwise.
+    """Min cᵀα s.t. πᵀα ≥ π_e over the allowed mediators, if that costs no more than c_e; None otherwise.
 
     Arms are scaled by their best mediator, so that rare arms count as much as common ones, and the solution is scaled up to be
     exactly feasible: a wrong "redundant" could make an arm unreachable, a wrong "needed" costs nothing.

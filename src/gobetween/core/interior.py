@@ -58,7 +58,8 @@ def new_room(K: int, E: int) -> Room:
 @jit
 def greedy_cover(family: Family, mu: Floats, R: Floats, a_star: int, need: Floats, omega: Floats) -> float:
     """Write to ω weights that give each arm, by its best mediator, the pulls it would need if it and the leader shared them
-    equally; returns their sum, an upper bound of T*."""
+    equally; returns their sum, an upper bound of T*.
+    """
     K, E = R.shape
     need[a_star] = 0.0
     for a in range(K):
@@ -223,7 +224,8 @@ def interior(
 @jit
 def settle(K: int, E: int, room: Room) -> None:
     """Write to the goal's ω and y what stays: a weight is positive at the optimum if it shrinks more slowly than its dual
-    (Tapia's indicator)."""
+    (Tapia's indicator).
+    """
     at, step, goal = room.at, room.step, room.goal
     for e in range(E):
         goal[OMEGA, e] = at[OMEGA, e] if step[OMEGA, e] * at[Z, e] >= step[Z, e] * at[OMEGA, e] else 0.0

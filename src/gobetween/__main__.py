@@ -1,0 +1,5 @@
+"""`python -m gobetween`."""
+
+from gobetween.cli import main
+
+main()
