@@ -15,7 +15,7 @@ import numpy as np
 
 from gobetween.core.certificate import D_1, D_A, WORTH, F, Point, W, improve
 from gobetween.core.families import Family
-from gobetween.core.jit import jit
+from gobetween.core.jit import jit, leaf
 from gobetween.core.linalg import lu_solve
 from gobetween.core.transport import curvature
 from gobetween.core.types import Floats, Ints
@@ -44,7 +44,7 @@ def new_sets(K: int, E: int) -> Sets:
     )
 
 
-@jit
+@leaf
 def take(which: int, x: Floats, n: int, sets: Sets) -> None:
     """Start one side from the weights x[:n] scaled to one (at the optimum Σω = Σy); its set is where they are positive."""
     total, count = 0.0, 0
@@ -58,19 +58,19 @@ def take(which: int, x: Floats, n: int, sets: Sets) -> None:
         sets.weight[which, k] = x[k] / total if x[k] > 0.0 else 0.0
 
 
-@jit
+@leaf
 def fill(family: Family, mu: Floats, R: Floats, a_star: int, level: float, sets: Sets, ledger: Floats) -> None:
     """The Newton system [[−H, G], [Gᵀ, 0]] (dω, dy) = (F − worth, F − f), all divided by F; H = −Σ y_a ∇²f_a, G = ∇f."""
     n, m = sets.count[MEDIATORS], sets.count[RIVALS]
-    M, r = sets.matrix, sets.step
+    M, r, unit = sets.matrix, sets.step, 1.0 / level
     for i in range(n + m):
         for j in range(n + m):
             M[i, j] = 0.0
     for j in range(m):
         a = sets.items[RIVALS, j]
-        d_1, d_a = ledger[D_1, a] / level, ledger[D_A, a] / level
+        d_1, d_a = ledger[D_1, a] * unit, ledger[D_A, a] * unit
         kappa, h_1, h_a = curvature(family, mu[a_star], mu[a], ledger[W, a_star], ledger[W, a])
-        bend = sets.weight[RIVALS, a] * kappa / level
+        bend = sets.weight[RIVALS, a] * kappa * unit
         for i in range(n):
             e = sets.items[MEDIATORS, i]
             M[n + j, i] = d_1 * R[a_star, e] + d_a * R[a, e]
@@ -80,13 +80,13 @@ def fill(family: Family, mu: Floats, R: Floats, a_star: int, level: float, sets:
                 o = sets.items[MEDIATORS, k]
                 M[i, k] -= tilt * (h_1 * R[a_star, o] + h_a * R[a, o])
         M[n + j, n + j] = GRAIN
-        r[n + j] = 1.0 - ledger[F, a] / level
+        r[n + j] = 1.0 - ledger[F, a] * unit
     for i in range(n):
         M[i, i] -= GRAIN
-        r[i] = 1.0 - ledger[WORTH, sets.items[MEDIATORS, i]] / level
+        r[i] = 1.0 - ledger[WORTH, sets.items[MEDIATORS, i]] * unit
 
 
-@jit
+@leaf
 def reach(which: int, offset: int, sets: Sets) -> float:
     """The longest step α ≤ 1 that keeps one side's weights non-negative; newcomers at zero do not count."""
     alpha = 1.0
@@ -97,7 +97,7 @@ def reach(which: int, offset: int, sets: Sets) -> float:
     return alpha
 
 
-@jit
+@leaf
 def shift(which: int, offset: int, alpha: float, sets: Sets) -> None:
     """Move one side's weights by α times the step; those that reach zero leave."""
     kept = 0
@@ -113,7 +113,7 @@ def shift(which: int, offset: int, alpha: float, sets: Sets) -> None:
     sets.count[which] = kept
 
 
-@jit
+@leaf
 def move(careful: bool, sets: Sets) -> None:
     """Take the Newton step; what would turn negative leaves: all of it at once or, if careful, only the first to do so."""
     n = sets.count[MEDIATORS]
@@ -122,7 +122,7 @@ def move(careful: bool, sets: Sets) -> None:
     shift(RIVALS, n, alpha, sets)
 
 
-@jit
+@leaf
 def enter(which: int, k: int, sets: Sets) -> None:
     """Let k in, if it is not in yet."""
     count = sets.count[which]
@@ -133,7 +133,7 @@ def enter(which: int, k: int, sets: Sets) -> None:
     sets.count[which] = count + 1
 
 
-@jit
+@leaf
 def polish(
     family: Family, mu: Floats, R: Floats, a_star: int, tol: float, careful: bool, point: Point, ledger: Floats, sets: Sets
 ) -> int:

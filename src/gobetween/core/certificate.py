@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gobetween.core.families import Family, divergence
-from gobetween.core.jit import jit
+from gobetween.core.jit import jit, leaf
 from gobetween.core.transport import evidence
 from gobetween.core.types import Floats
 
@@ -51,7 +51,7 @@ def new_ledger(K: int, E: int) -> Floats:
     return np.zeros((6, max(K, E)))
 
 
-@jit
+@leaf
 def forget(point: Point) -> None:
     """Back to the point that knows nothing."""
     point.omega[:] = 1.0 / point.omega.shape[0]
@@ -60,14 +60,14 @@ def forget(point: Point) -> None:
     point.bounds[0], point.bounds[1] = 0.0, math.inf
 
 
-@jit
+@leaf
 def relative_gap(point: Point) -> float:
     """(T_upper − T_lower)/T_upper, 1 when nothing is known."""
     T_lower, T_upper = point.bounds[0], point.bounds[1]
     return 1.0 - T_lower / T_upper if T_upper < math.inf else 1.0
 
 
-@jit
+@leaf
 def leader(mu: Floats) -> tuple[int, bool]:
     """The first best arm, and whether it is the only one."""
     best, unique = 0, True
@@ -79,7 +79,7 @@ def leader(mu: Floats) -> tuple[int, bool]:
     return best, unique
 
 
-@jit
+@leaf
 def payoffs(family: Family, mu: Floats, R: Floats, a_star: int, omega: Floats, ledger: Floats) -> float:
     """Enter w, f, d_1, d_a at ω; returns min_a f_a."""
     K, E = R.shape
@@ -98,7 +98,7 @@ def payoffs(family: Family, mu: Floats, R: Floats, a_star: int, omega: Floats, l
     return lowest
 
 
-@jit
+@leaf
 def prices(R: Floats, a_star: int, y: Floats, ledger: Floats) -> float:
     """Enter v and worth from y and the divergences on the ledger; returns max_e worth_e."""
     K, E = R.shape
@@ -117,7 +117,7 @@ def prices(R: Floats, a_star: int, y: Floats, ledger: Floats) -> float:
     return highest
 
 
-@jit
+@leaf
 def spread(R: Floats, source: Floats, v: int, target: Floats, out: int) -> None:
     """target[out] = Rᵀ source[v], arm by arm; arms of zero weight cost nothing."""
     K, E = R.shape
@@ -130,7 +130,7 @@ def spread(R: Floats, source: Floats, v: int, target: Floats, out: int) -> None:
                 target[out, e] += c * R[a, e]
 
 
-@jit
+@leaf
 def odds(w_1: float, w_a: float) -> float:
     """w_1 : w_a as a finite number; 1 when both are zero."""
     if not w_1 + w_a > 0.0:
@@ -138,7 +138,7 @@ def odds(w_1: float, w_a: float) -> float:
     return min(w_1 / w_a, 1e300) if w_a > 0.0 else 1e300
 
 
-@jit
+@leaf
 def certify(family: Family, mu: Floats, R: Floats, a_star: int, point: Point, ledger: Floats) -> float:
     """Recompute the bounds of a point under these means and rates from its fields alone; returns the relative gap."""
     lowest = payoffs(family, mu, R, a_star, point.omega, ledger)
@@ -160,7 +160,7 @@ def certify(family: Family, mu: Floats, R: Floats, a_star: int, point: Point, le
     return relative_gap(point)
 
 
-@jit
+@leaf
 def improve(
     family: Family, mu: Floats, R: Floats, a_star: int, omega: Floats, y: Floats, point: Point, ledger: Floats
 ) -> float:
@@ -175,12 +175,14 @@ def improve(
         charged += y[a]
     if lowest > 0.0 and spent < point.bounds[1] * lowest:
         point.bounds[1] = spent / lowest
+        each = 1.0 / spent
         for e in range(E):
-            point.omega[e] = omega[e] / spent
+            point.omega[e] = omega[e] * each
     if highest > 0.0 and charged > point.bounds[0] * highest:
         point.bounds[0] = charged / highest
+        each = 1.0 / charged
         for a in range(K):
-            point.q[a] = y[a] / charged
+            point.q[a] = y[a] * each
             point.odds[a] = odds(ledger[W, a_star], ledger[W, a])
     point.bounds[0] = min(point.bounds[0], point.bounds[1])
     return relative_gap(point)

@@ -109,8 +109,8 @@ class Gaussian(NamedTuple("Gaussian", [("sigma", float)]), Family):
         return super().__new__(cls, float(sigma))
 
     def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
-        scaled = step * (toward - mu) / self.sigma
-        return 0.5 * scaled * scaled
+        shift = step * (toward - mu)
+        return shift * shift * (0.5 / (self.sigma * self.sigma))
 
     def variance(self, mean: float) -> float:
         return self.sigma * self.sigma
@@ -203,8 +203,8 @@ class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):
         return super().__new__(cls, float(low), float(high))
 
     def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
-        scaled = 2.0 * step * (toward - mu) / (self.high - self.low)
-        return 0.5 * scaled * scaled
+        shift, width = step * (toward - mu), self.high - self.low
+        return shift * shift * (2.0 / (width * width))
 
     def variance(self, mean: float) -> float:
         return 0.25 * (self.high - self.low) ** 2

@@ -16,7 +16,7 @@ from gobetween.core.active import MEDIATORS, RIVALS, Sets, new_sets, polish, tak
 from gobetween.core.certificate import WORTH, Point, certify, forget, improve, leader, new_ledger, new_point, relative_gap
 from gobetween.core.families import Family
 from gobetween.core.interior import OMEGA, Room, Y, interior, new_room, settle, start
-from gobetween.core.jit import jit
+from gobetween.core.jit import jit, leaf
 from gobetween.core.transport import evidence
 from gobetween.core.types import Floats, Ints
 
@@ -32,7 +32,7 @@ class Space(NamedTuple):
     room: Room
 
 
-@jit
+@leaf
 def crowd(K: int) -> int:
     """With more mediators than this, work on a few at a time."""
     return 2 * K + 16
@@ -44,7 +44,7 @@ def new_space(K: int, E: int) -> Space:
     return Space(new_ledger(K, E), new_sets(K, E), new_room(K, E if crowd(K) >= E else 1))
 
 
-@jit
+@leaf
 def warm(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, point: Point, ledger: Floats, sets: Sets) -> int:
     """Newton steps from the support of a point that was just certified; its gap tells whether they worked."""
     take(MEDIATORS, point.omega, R.shape[1], sets)
@@ -52,7 +52,7 @@ def warm(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, point: 
     return polish(family, mu, R, a_star, tol, False, point, ledger, sets)
 
 
-@jit
+@leaf
 def cold(
     family: Family, mu: Floats, R: Floats, a_star: int, tol: float, point: Point, ledger: Floats, sets: Sets, room: Room
 ) -> int:
@@ -74,7 +74,7 @@ def cold(
         rough *= 1e-3
 
 
-@jit
+@leaf
 def call_in(worth: Floats, chosen: Ints, most: int) -> bool:
     """Choose up to `most` mediators worth more than every chosen one, those nearer to the best first; False if there is none."""
     E = chosen.shape[0]

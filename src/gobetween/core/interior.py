@@ -17,8 +17,8 @@ import numpy as np
 
 from gobetween.core.certificate import D_1, D_A, F, Point, W, improve, payoffs, spread
 from gobetween.core.families import Family
-from gobetween.core.jit import jit
-from gobetween.core.linalg import cholesky, cholesky_solve, dot, gram
+from gobetween.core.jit import jit, leaf
+from gobetween.core.linalg import cholesky, cholesky_solve, gram, row_dot
 from gobetween.core.transport import curvature, evidence
 from gobetween.core.types import Floats
 
@@ -30,6 +30,8 @@ OMEGA = 0  # [E] weights > 0
 Z = 1  # [E] their duals > 0
 Y = 2  # [K] duals of the rivals > 0; 0 at the leader
 S = 3  # [K] slacks f_a − F > 0; 1 at the leader
+BY_OMEGA = 4  # [E] 1/ω; only of the iterate, as is the next
+BY_S = 5  # [K] 1/s
 
 # Rows of an arrow: D = Σ_a size_a (e_a + lean_a e_1)(e_a + lean_a e_1)ᵀ; at the leader lean is 0
 SIZE, LEAN = 0, 1
@@ -38,7 +40,7 @@ SIZE, LEAN = 0, 1
 class Room(NamedTuple):
     """Everything the method writes to; allocated once."""
 
-    at: Floats  # [4, n] the iterate
+    at: Floats  # [6, n] the iterate
     step: Floats  # [4, n]
     goal: Floats  # [4, n]
     arrow: Floats  # [2, K]
@@ -51,36 +53,40 @@ def new_room(K: int, E: int) -> Room:
     """Space for the interior point method."""
     n = max(K, E)
     return Room(
-        np.zeros((4, n)), np.zeros((4, n)), np.zeros((4, n)), np.zeros((2, K)), np.zeros((K, E)), np.zeros((E, E))
+        np.zeros((6, n)), np.zeros((4, n)), np.zeros((4, n)), np.zeros((2, K)), np.zeros((K, E)), np.zeros((E, E))
     )
 
 
-@jit
-def greedy_cover(family: Family, mu: Floats, R: Floats, a_star: int, need: Floats, omega: Floats) -> float:
+@leaf
+def greedy_cover(family: Family, mu: Floats, R: Floats, a_star: int, at: Floats) -> float:
     """Write to ω weights that give each arm, by its best mediator, the pulls it would need if it and the leader shared them
-    equally; returns their sum, an upper bound of T*.
-    """
+    equally; returns their sum, an upper bound of T*."""
     K, E = R.shape
-    need[a_star] = 0.0
+    at[Y, a_star] = 0.0  # Y holds the needs for now
     for a in range(K):
         if a != a_star:
-            need[a] = 1.0 / evidence(family, mu[a_star], mu[a], 1.0, 1.0)[0]
-            need[a_star] = max(need[a_star], need[a])
-    omega[:E] = 0.0
+            at[Y, a] = 1.0 / evidence(family, mu[a_star], mu[a], 1.0, 1.0)[0]
+            at[Y, a_star] = max(at[Y, a_star], at[Y, a])
+    for e in range(E):
+        at[OMEGA, e] = 0.0
+    total = 0.0
     for a in range(K):
-        lack = need[a] - dot(R[a], omega[:E])
+        lack = at[Y, a] - row_dot(R, a, at, OMEGA, E)
         if lack > 0.0:
-            e = np.argmax(R[a])
-            omega[e] += lack / R[a, e]
-    return omega[:E].sum()
+            best = 0
+            for e in range(1, E):
+                best = e if R[a, e] > R[a, best] else best
+            at[OMEGA, best] += lack / R[a, best]
+            total += lack / R[a, best]
+    return total
 
 
-@jit
+@leaf
 def start(family: Family, mu: Floats, R: Floats, a_star: int, room: Room, ledger: Floats) -> float:
     """A well-centred start: the greedy cover mixed with uniform weights; returns the level F = 1/(the cover's T)."""
     K, E = R.shape
     at = room.at
-    level = 1.0 / greedy_cover(family, mu, R, a_star, at[Y], at[OMEGA])
+    level = 1.0 / greedy_cover(family, mu, R, a_star, at)
     for e in range(E):
         at[OMEGA, e] = 2.0 * (at[OMEGA, e] * level + 1.0 / E)
     payoffs(family, mu, R, a_star, at[OMEGA], ledger)
@@ -95,7 +101,16 @@ def start(family: Family, mu: Floats, R: Floats, a_star: int, room: Room, ledger
     return level
 
 
-@jit
+@leaf
+def invert(K: int, E: int, at: Floats) -> None:
+    """Write 1/ω and 1/s: divisions are dear, and each is used four times."""
+    for e in range(E):
+        at[BY_OMEGA, e] = 1.0 / at[OMEGA, e]
+    for a in range(K):
+        at[BY_S, a] = 1.0 / at[S, a]
+
+
+@leaf
 def bend_arrow(family: Family, mu: Floats, a_star: int, at: Floats, ledger: Floats, arrow: Floats) -> None:
     """Write D at the iterate."""
     rest = 0.0
@@ -104,7 +119,7 @@ def bend_arrow(family: Family, mu: Floats, a_star: int, at: Floats, ledger: Floa
         if a == a_star:
             continue
         kappa, h_1, h_a = curvature(family, mu[a_star], mu[a], ledger[W, a_star], ledger[W, a])
-        bend, push = at[Y, a] * kappa, at[Y, a] / at[S, a]
+        bend, push = at[Y, a] * kappa, at[Y, a] * at[BY_S, a]
         d_1, d_a = ledger[D_1, a], ledger[D_A, a]
         size = bend * h_a * h_a + push * d_a * d_a
         if size > 0.0:
@@ -115,7 +130,7 @@ def bend_arrow(family: Family, mu: Floats, a_star: int, at: Floats, ledger: Floa
     arrow[SIZE, a_star] = rest
 
 
-@jit
+@leaf
 def factor(R: Floats, a_star: int, room: Room) -> None:
     """Factor M = Rᵀ D R + Θ."""
     K, E = R.shape
@@ -123,14 +138,15 @@ def factor(R: Floats, a_star: int, room: Room) -> None:
         lean = room.arrow[LEAN, a]
         for e in range(E):
             room.rows[a, e] = R[a, e] + lean * R[a_star, e]
-    room.M[:] = 0.0
-    gram(room.rows, room.arrow[SIZE], room.M)
-    for e in range(E):
-        room.M[e, e] += room.at[Z, e] / room.at[OMEGA, e]
+    for i in range(E):
+        for j in range(i):
+            room.M[i, j] = 0.0
+        room.M[i, i] = room.at[Z, i] * room.at[BY_OMEGA, i]
+    gram(room.rows, room.arrow, SIZE, room.M)
     cholesky(room.M)
 
 
-@jit
+@leaf
 def direction(R: Floats, level: float, a_star: int, room: Room, ledger: Floats) -> None:
     """The Newton step towards ω z = goal_z, y s = goal_y, f − s = F and vᵀR + z = 1."""
     K, E = R.shape
@@ -138,24 +154,24 @@ def direction(R: Floats, level: float, a_star: int, room: Room, ledger: Floats) 
     goal[S, a_star] = 0.0  # a free row
     for a in range(K):
         if a != a_star:
-            c = (goal[Y, a] - at[Y, a] * (ledger[F, a] - level - at[S, a])) / at[S, a]
+            c = (goal[Y, a] - at[Y, a] * (ledger[F, a] - level - at[S, a])) * at[BY_S, a]
             goal[S, a_star] += c * ledger[D_1, a]
             goal[S, a] = c * ledger[D_A, a]
     spread(R, goal, S, step, OMEGA)
     for e in range(E):
-        step[OMEGA, e] += goal[Z, e] / at[OMEGA, e] - 1.0
-    cholesky_solve(room.M, step[OMEGA])
-    dw_1 = dot(R[a_star], step[OMEGA, :E])
+        step[OMEGA, e] += goal[Z, e] * at[BY_OMEGA, e] - 1.0
+    cholesky_solve(room.M, step, OMEGA)
+    dw_1 = row_dot(R, a_star, step, OMEGA, E)
     for a in range(K):
         if a != a_star:
-            dw_a = dot(R[a], step[OMEGA, :E])
+            dw_a = row_dot(R, a, step, OMEGA, E)
             step[S, a] = ledger[D_1, a] * dw_1 + ledger[D_A, a] * dw_a + (ledger[F, a] - level - at[S, a])
-            step[Y, a] = (goal[Y, a] - at[Y, a] * (at[S, a] + step[S, a])) / at[S, a]
+            step[Y, a] = (goal[Y, a] - at[Y, a] * (at[S, a] + step[S, a])) * at[BY_S, a]
     for e in range(E):
-        step[Z, e] = (goal[Z, e] - at[Z, e] * (at[OMEGA, e] + step[OMEGA, e])) / at[OMEGA, e]
+        step[Z, e] = (goal[Z, e] - at[Z, e] * (at[OMEGA, e] + step[OMEGA, e])) * at[BY_OMEGA, e]
 
 
-@jit
+@leaf
 def longest(K: int, E: int, at: Floats, step: Floats) -> float:
     """The longest step α ≤ 1 that keeps all signs."""
     alpha = 1.0
@@ -166,7 +182,7 @@ def longest(K: int, E: int, at: Floats, step: Floats) -> float:
     return alpha
 
 
-@jit
+@leaf
 def barrier(K: int, E: int, at: Floats, step: Floats, alpha: float) -> float:
     """Mean complementarity after a step of length α."""
     total = 0.0
@@ -177,7 +193,7 @@ def barrier(K: int, E: int, at: Floats, step: Floats, alpha: float) -> float:
     return total / (E + K - 1)
 
 
-@jit
+@leaf
 def predict_and_correct(R: Floats, level: float, a_star: int, gap: float, room: Room, ledger: Floats) -> float:
     """One Mehrotra step: aim at zero, see how far that goes, then aim at the centre that this suggests; returns its length."""
     K, E = R.shape
@@ -187,8 +203,11 @@ def predict_and_correct(R: Floats, level: float, a_star: int, gap: float, room: 
     step[S, a_star] = 0.0
     direction(R, level, a_star, room, ledger)
     ahead = barrier(K, E, at, step, longest(K, E, at, step))
+    spent = 0.0
+    for e in range(E):
+        spent += at[OMEGA, e]
     # complementarity must not run ahead of the certified gap: the system would lose its digits
-    centre = max(now * (ahead / now) ** 3, 0.01 * gap * at[OMEGA, :E].sum() / (E + K - 1))
+    centre = max(now * (ahead / now) ** 3, 0.01 * gap * spent / (E + K - 1))
     for e in range(E):
         goal[Z, e] = centre - step[OMEGA, e] * step[Z, e]
     for a in range(K):
@@ -202,7 +221,7 @@ def predict_and_correct(R: Floats, level: float, a_star: int, gap: float, room: 
     return alpha
 
 
-@jit
+@leaf
 def interior(
     family: Family, mu: Floats, R: Floats, level: float, a_star: int, tol: float, point: Point, ledger: Floats, room: Room
 ) -> int:
@@ -214,6 +233,7 @@ def interior(
         best = min(best, gap)
         if gap <= tol or since > PATIENCE:
             return k
+        invert(R.shape[0], R.shape[1], room.at)
         bend_arrow(family, mu, a_star, room.at, ledger, room.arrow)
         factor(R, a_star, room)
         if not predict_and_correct(R, level, a_star, gap, room, ledger) > 1e-10:
@@ -221,7 +241,7 @@ def interior(
     return MOST_STEPS
 
 
-@jit
+@leaf
 def settle(K: int, E: int, room: Room) -> None:
     """Write to the goal's ω and y what stays: a weight is positive at the optimum if it shrinks more slowly than its dual
     (Tapia's indicator).

@@ -75,6 +75,15 @@ def jit(function: F) -> F:
     return compiled
 
 
+def leaf(function: F) -> F:
+    """Like `jit`, for functions that allocate no array: without reference counting, which at this size costs as much as the work."""
+    if not ENABLED:
+        return function
+    with _our_cache():
+        compiled: F = numba.njit(cache=_CACHE is not None, nogil=True, error_model="numpy", _nrt=False)(function)
+    return compiled
+
+
 def by_family(function: F) -> F:
     """Let `function(family, ...)` mean `family.function(...)`, in compiled code as in plain Python."""
     if not ENABLED:

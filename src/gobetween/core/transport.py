@@ -7,16 +7,17 @@ The point x_a divides the segment from μ_a to μ_1 at the split r_a = w_1/(w_1 
 """
 
 from gobetween.core.families import Family, divergence, variance
-from gobetween.core.jit import jit
+from gobetween.core.jit import leaf
 
 
-@jit
+@leaf
 def evidence(family: Family, mu_1: float, mu_a: float, w_1: float, w_a: float) -> tuple[float, float, float]:
     """f_a and its gradient (∂f/∂w_1, ∂f/∂w_a) = (d(μ_1, x_a), d(μ_a, x_a))."""
     total = w_1 + w_a
     if not total > 0.0:  # nothing known of either arm: any point will do
         return 0.0, divergence(family, mu_1, mu_a, 0.5, 0.5), divergence(family, mu_a, mu_1, 0.5, 0.5)
-    share_1, share_a = w_1 / total, w_a / total
+    each = 1.0 / total
+    share_1, share_a = w_1 * each, w_a * each
     d_1 = divergence(family, mu_1, mu_a, share_a, share_1)
     d_a = divergence(family, mu_a, mu_1, share_1, share_a)
     if w_1 <= 0.0 or w_a <= 0.0:
@@ -24,12 +25,11 @@ def evidence(family: Family, mu_1: float, mu_a: float, w_1: float, w_a: float) -
     return w_1 * d_1 + w_a * d_a, d_1, d_a
 
 
-@jit
+@leaf
 def curvature(family: Family, mu_1: float, mu_a: float, w_1: float, w_a: float) -> tuple[float, float, float]:
     """−∇²f_a = κ (h_1, h_a)(h_1, h_a)ᵀ as κ, h_1, h_a; κ = 1/((w_1+w_a) V(x_a)), h = (μ_1 − x_a, μ_a − x_a)."""
-    total = w_1 + w_a
-    gap = mu_1 - mu_a
-    split = w_1 / total
-    spread = total * variance(family, mu_a + split * gap)
-    kappa = 1.0 / spread if spread > 0.0 else 0.0  # x_a rounded to the boundary of the domain
-    return kappa, gap * (w_a / total), -gap * split
+    each = 1.0 / (w_1 + w_a)
+    gap, share_1, share_a = mu_1 - mu_a, w_1 * each, w_a * each
+    spread = variance(family, mu_a * share_a + mu_1 * share_1)
+    kappa = each / spread if spread > 0.0 else 0.0  # x_a rounded to the boundary of the domain
+    return kappa, gap * share_a, -gap * share_1
