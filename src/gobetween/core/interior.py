@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gobetween.core.certificate import D_1, D_A, F, Point, W, improve, payoffs, spread
+from gobetween.core.certificate import D_1, D_A, WORTH, F, Point, W, improve, payoffs, prices, spread
 from gobetween.core.families import Family
 from gobetween.core.jit import jit, leaf
 from gobetween.core.linalg import cholesky, cholesky_solve, gram, row_dot
@@ -83,20 +83,26 @@ def greedy_cover(family: Family, mu: Floats, R: Floats, a_star: int, at: Floats)
 
 @leaf
 def start(family: Family, mu: Floats, R: Floats, a_star: int, room: Room, ledger: Floats) -> float:
-    """A well-centred start: the greedy cover mixed with uniform weights; returns the level F = 1/(the cover's T)."""
+    """A start that is strictly feasible on both sides: the greedy cover mixed with uniform weights and scaled up to f ≥ 1.2 F,
+    rivals weighed by 1/s and scaled down to a worth of 0.9; returns the level F = 1/(the cover's T)."""
     K, E = R.shape
     at = room.at
     level = 1.0 / greedy_cover(family, mu, R, a_star, at)
     for e in range(E):
-        at[OMEGA, e] = 2.0 * (at[OMEGA, e] * level + 1.0 / E)
-    payoffs(family, mu, R, a_star, at[OMEGA], ledger)
-    mean = 1.0 / (E + K)
-    for a in range(K):
-        at[S, a] = ledger[F, a] - level
-        at[Y, a] = mean / at[S, a]
-    at[S, a_star], at[Y, a_star] = 1.0, 0.0
+        at[OMEGA, e] = 0.7 * at[OMEGA, e] * level + 0.3 / E
+    up = 1.2 * level / payoffs(family, mu, R, a_star, at[OMEGA], ledger)
     for e in range(E):
-        at[Z, e] = mean / at[OMEGA, e]
+        at[OMEGA, e] *= up
+    for a in range(K):
+        ledger[F, a] *= up
+        at[S, a] = ledger[F, a] - level
+        at[Y, a] = level / at[S, a]
+    at[S, a_star], at[Y, a_star] = 1.0, 0.0
+    down = 0.9 / prices(R, a_star, at[Y], ledger)
+    for a in range(K):
+        at[Y, a] *= down
+    for e in range(E):
+        at[Z, e] = 1.0 - down * ledger[WORTH, e]
     room.step[:] = 0.0
     return level
 
