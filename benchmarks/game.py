@@ -175,7 +175,7 @@ def large() -> None:
     bound = gb.lower_bound(problem, tol=TOL)
     taken = time.perf_counter() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-    print(f"\nK = E = 1,000 dense: {taken:.2f} s, gap {bound.gap:.1e}, {bound.status}; peak memory of this process {memory:.0f} MB")
+    print(f"\nK = E = 1,000 dense: {taken:.2f} s, gap {bound.gap:.1e}, {bound.status}; peak memory {memory:.0f} MB")
 
 
 def main() -> None:

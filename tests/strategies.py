@@ -34,8 +34,10 @@ def problems(draw: Any, families: Any = None, tame: bool = False, most_arms: int
     gaps = [10.0 ** draw(st.floats(low, high)) for _ in range(K - 1)]
     top = draw(st.sampled_from([0.5, 0.3]) if tame else st.sampled_from([1.0, 0.999, 0.5, 0.01]))
     means = means_of(family, gaps, top)
-    entry = st.one_of(st.just(0.0), st.floats(0.05, 1.0)) if tame else st.one_of(
-        st.just(0.0), st.floats(-12.0, 0.0).map(lambda x: 10.0**x)
+    entry = (
+        st.one_of(st.just(0.0), st.floats(0.05, 1.0))
+        if tame
+        else st.one_of(st.just(0.0), st.floats(-12.0, 0.0).map(lambda x: 10.0**x))
     )
     policies = np.array([[draw(entry) for _ in range(K)] for _ in range(E)])
     for a in np.flatnonzero(policies.max(axis=0) == 0.0):

@@ -59,7 +59,12 @@ def test_json_has_the_documented_shape() -> None:
     assert data["T_star"] == pytest.approx(73.2842712, rel=1e-8)
     assert [target["delta"] for target in data["targets"]] == [0.1, 0.01]
     assert data["targets"][0]["queries"] == pytest.approx(0.8 * math.log(9) * 73.2842712, rel=1e-8)
-    assert data["mediators"][0] == {"mediator": "e1", "cost": 1.0, "query_share": pytest.approx(0.522408, abs=1e-6), "cost_share": pytest.approx(0.522408, abs=1e-6)}
+    assert data["mediators"][0] == {
+        "mediator": "e1",
+        "cost": 1.0,
+        "query_share": pytest.approx(0.522408, abs=1e-6),
+        "cost_share": pytest.approx(0.522408, abs=1e-6),
+    }
     assert set(data["arms"][0]) == {"arm", "mean", "pull_share", "rival_weight", "rival_odds"}
     assert data["price_of_mediation"]["is_free"] is False
 

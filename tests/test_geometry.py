@@ -101,7 +101,9 @@ def test_the_only_way_to_a_rare_arm_is_never_pruned(rare: float) -> None:
     assert 1 not in [e for e, _ in names(problem)]
 
 
-@given(problem=problems(), costs=st.lists(st.sampled_from([1.0, 1.0, 2.0, 0.3]), min_size=9, max_size=9), quiet=st.floats(0.3, 1.0))
+@given(
+    problem=problems(), costs=st.lists(st.sampled_from([1.0, 1.0, 2.0, 0.3]), min_size=9, max_size=9), quiet=st.floats(0.3, 1.0)
+)
 @settings(max_examples=50)
 def test_removing_all_that_are_redundant_leaves_T_unchanged(problem: gb.Problem, costs: list[float], quiet: float) -> None:
     policies = problem.policies.copy()

@@ -48,5 +48,7 @@ def test_imports_go_down_only(path: Path) -> None:
 
 
 def test_only_one_file_knows_numba() -> None:
-    knows = [str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.py") if any(n.split(".")[0] == "numba" for n in imports(path))]
+    knows = [
+        str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.py") if any(n.split(".")[0] == "numba" for n in imports(path))
+    ]
     assert knows == ["core/jit.py"]

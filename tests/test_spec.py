@@ -112,13 +112,19 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 values = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-3, 3), st.floats(), st.text(max_size=5)),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(
-        ["name", "mean", "policy", "cost", "sigma", "low", "high", "a", "arm 1"]), inner, max_size=4)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.sampled_from(["name", "mean", "policy", "cost", "sigma", "low", "high", "a", "arm 1"]), inner, max_size=4
+        ),
+    ),
     max_leaves=12,
 )
 
 
-@given(data=st.dictionaries(st.sampled_from(["title", "family", "silent", "delta", "arms", "mediators", "x"]), values, max_size=6))
+@given(
+    data=st.dictionaries(st.sampled_from(["title", "family", "silent", "delta", "arms", "mediators", "x"]), values, max_size=6)
+)
 @settings(max_examples=400)
 def test_fuzzed_specs_are_refused_in_one_sentence(data: dict[str, object]) -> None:
     try:

@@ -49,7 +49,7 @@ class Plan:
             "status": bound.status,
             "unit": self.unit,
             "proxy": bound.is_proxy,
-            "family": {"name": problem.family.name, **problem.family._asdict()},
+            "family": {"name": problem.family.name, **problem.family.parameters()},
             "best_arms": list(self.best_arms),
             "hardest_rival": None if tie else problem.arms[self.hardest_rival],
             "T_star": _finite(bound.T_star),
@@ -98,9 +98,7 @@ class Plan:
 
 def make_plan(problem: Problem, deltas: Sequence[float] = DELTAS) -> Plan:
     """Plan an experiment on a problem for these risks."""
-    return Plan(
-        problem, tuple(deltas), lower_bound(problem), price_of_mediation(problem), redundant_mediators(problem)
-    )
+    return Plan(problem, tuple(deltas), lower_bound(problem), price_of_mediation(problem), redundant_mediators(problem))
 
 
 def _finite(value: float) -> float | None:

@@ -90,9 +90,7 @@ def _arms(tables: list[Mapping[str, Any]]) -> tuple[list[str], list[float]]:
     return names, means
 
 
-def _mediators(
-    tables: list[Mapping[str, Any]], arms: list[str]
-) -> tuple[list[str], list[list[float]], list[float] | None]:
+def _mediators(tables: list[Mapping[str, Any]], arms: list[str]) -> tuple[list[str], list[list[float]], list[float] | None]:
     names: list[str] = []
     policies: list[list[float]] = []
     costs: list[float] = []
@@ -113,14 +111,18 @@ def _policy(value: Any, arms: list[str], path: str) -> list[float]:
         _only(value, arms, f"{path}.")
         return [_number(value.get(arm, 0.0), f"{path}.{arm}") for arm in arms]
     if not isinstance(value, list) or len(value) != len(arms):
-        raise SpecError(f"{path} must be a list of {len(arms)} probabilities, one for each arm, or a table from arm to probability")
+        raise SpecError(
+            f"{path} must be a list of {len(arms)} probabilities, one for each arm, or a table from arm to probability"
+        )
     return [_number(p, f"{path}[{a}]") for a, p in enumerate(value)]
 
 
 def _name(table: Mapping[str, Any], default: str, taken: list[str], path: str) -> str:
     name: str = _typed(table.get("name", default), str, f"{path}.name", "a string")
     if name in taken:
-        raise SpecError(f"{path}.name = {name!r} is also the name of {path.split('[')[0]}[{taken.index(name)}]: names must differ")
+        raise SpecError(
+            f"{path}.name = {name!r} is also the name of {path.split('[')[0]}[{taken.index(name)}]: names must differ"
+        )
     return name
 
 

@@ -12,7 +12,9 @@ SMALL = 20_000  # K·E·max(K, E) up to which plain Python is done before compil
 
 @click.command("plan")
 @click.argument("file", type=click.Path())
-@click.option("--delta", metavar="D[,D…]", help="Risks of a wrong answer, such as 0.1,0.01 [default: the file's, or 0.1,0.05,0.01].")
+@click.option(
+    "--delta", metavar="D[,D…]", help="Risks of a wrong answer, such as 0.1,0.01 [default: the file's, or 0.1,0.05,0.01]."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/plan.md).")
 def command(file: str, delta: str | None, as_json: bool) -> None:
     """How many queries an experiment needs at least, whom to ask, and who is not needed.

@@ -1,0 +1,1 @@
+"""The mathematics: pure, compiled, without I/O, clock or global state."""

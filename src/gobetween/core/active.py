@@ -22,14 +22,14 @@ from gobetween.core.types import Floats, Ints
 
 GRAIN = 1e-12
 STEPS = 8
-MEDIATORS, RIVALS = 0, 1  # rows of Sets.items, .count and .weight
+MEDIATORS, RIVALS = 0, 1  # rows of Sets.items, .size and .weight
 
 
 class Sets(NamedTuple):
     """Support and active rivals, with the Newton system over them."""
 
-    items: Ints  # [2, n] the first count entries of a row are the members of S, of A
-    count: Ints  # [2]
+    items: Ints  # [2, n] the first entries of a row, as many as size says, are the members of S, of A
+    size: Ints  # [2]
     weight: Floats  # [2, n] ω and y
     matrix: Floats  # [E+K, E+K]
     step: Floats  # [E+K]
@@ -39,9 +39,7 @@ class Sets(NamedTuple):
 def new_sets(K: int, E: int) -> Sets:
     """Space for `polish`."""
     n, m = max(K, E), K + E
-    return Sets(
-        np.zeros((2, n), np.int64), np.zeros(2, np.int64), np.zeros((2, n)), np.zeros((m, m)), np.zeros(m)
-    )
+    return Sets(np.zeros((2, n), np.int64), np.zeros(2, np.int64), np.zeros((2, n)), np.zeros((m, m)), np.zeros(m))
 
 
 @leaf
@@ -53,7 +51,7 @@ def take(which: int, x: Floats, n: int, sets: Sets) -> None:
             total += x[k]
             sets.items[which, count] = k
             count += 1
-    sets.count[which] = count
+    sets.size[which] = count
     for k in range(n):
         sets.weight[which, k] = x[k] / total if x[k] > 0.0 else 0.0
 
@@ -61,7 +59,7 @@ def take(which: int, x: Floats, n: int, sets: Sets) -> None:
 @leaf
 def fill(family: Family, mu: Floats, R: Floats, a_star: int, level: float, sets: Sets, ledger: Floats) -> None:
     """The Newton system [[−H, G], [Gᵀ, 0]] (dω, dy) = (F − worth, F − f), all divided by F; H = −Σ y_a ∇²f_a, G = ∇f."""
-    n, m = sets.count[MEDIATORS], sets.count[RIVALS]
+    n, m = sets.size[MEDIATORS], sets.size[RIVALS]
     M, r, unit = sets.matrix, sets.step, 1.0 / level
     for i in range(n + m):
         for j in range(n + m):
@@ -90,7 +88,7 @@ def fill(family: Family, mu: Floats, R: Floats, a_star: int, level: float, sets:
 def reach(which: int, offset: int, sets: Sets) -> float:
     """The longest step α ≤ 1 that keeps one side's weights non-negative; newcomers at zero do not count."""
     alpha = 1.0
-    for i in range(sets.count[which]):
+    for i in range(sets.size[which]):
         x, dx = sets.weight[which, sets.items[which, i]], sets.step[offset + i]
         if x > 0.0 and x + dx < 0.0:
             alpha = min(alpha, -x / dx)
@@ -101,7 +99,7 @@ def reach(which: int, offset: int, sets: Sets) -> float:
 def shift(which: int, offset: int, alpha: float, sets: Sets) -> None:
     """Move one side's weights by α times the step; those that reach zero leave."""
     kept = 0
-    for i in range(sets.count[which]):
+    for i in range(sets.size[which]):
         k, dx = sets.items[which, i], sets.step[offset + i]
         moved = sets.weight[which, k] + alpha * dx
         if moved > 1e-15 * abs(dx):
@@ -110,13 +108,13 @@ def shift(which: int, offset: int, alpha: float, sets: Sets) -> None:
             kept += 1
         else:
             sets.weight[which, k] = 0.0
-    sets.count[which] = kept
+    sets.size[which] = kept
 
 
 @leaf
 def move(careful: bool, sets: Sets) -> None:
     """Take the Newton step; what would turn negative leaves: all of it at once or, if careful, only the first to do so."""
-    n = sets.count[MEDIATORS]
+    n = sets.size[MEDIATORS]
     alpha = min(reach(MEDIATORS, 0, sets), reach(RIVALS, n, sets)) if careful else 1.0
     shift(MEDIATORS, 0, alpha, sets)
     shift(RIVALS, n, alpha, sets)
@@ -125,12 +123,12 @@ def move(careful: bool, sets: Sets) -> None:
 @leaf
 def enter(which: int, k: int, sets: Sets) -> None:
     """Let k in, if it is not in yet."""
-    count = sets.count[which]
+    count = sets.size[which]
     for i in range(count):
         if sets.items[which, i] == k:
             return
     sets.items[which, count] = k
-    sets.count[which] = count + 1
+    sets.size[which] = count + 1
 
 
 @leaf
@@ -141,7 +139,7 @@ def polish(
     K, E = R.shape
     omega, y = sets.weight[MEDIATORS], sets.weight[RIVALS]
     level = 0.0
-    most = STEPS + 2 * (sets.count[MEDIATORS] + sets.count[RIVALS]) if careful else STEPS
+    most = STEPS + 2 * (sets.size[MEDIATORS] + sets.size[RIVALS]) if careful else STEPS
     for k in range(most):
         rival, mediator = 0, 0
         for a in range(1, K):
@@ -150,12 +148,12 @@ def polish(
             mediator = e if ledger[WORTH, e] > ledger[WORTH, mediator] else mediator
         if k == 0:
             level = ledger[F, rival]
-        if not level > 0.0 or sets.count[MEDIATORS] == 0 or sets.count[RIVALS] == 0:
+        if not level > 0.0 or sets.size[MEDIATORS] == 0 or sets.size[RIVALS] == 0:
             return k
         enter(RIVALS, rival, sets)
         enter(MEDIATORS, mediator, sets)
         fill(family, mu, R, a_star, level, sets, ledger)
-        if not lu_solve(sets.matrix, sets.step, sets.count[MEDIATORS] + sets.count[RIVALS]):
+        if not lu_solve(sets.matrix, sets.step, sets.size[MEDIATORS] + sets.size[RIVALS]):
             return k
         move(careful, sets)
         if improve(family, mu, R, a_star, omega, y, point, ledger) <= tol:

@@ -63,8 +63,9 @@ class LowerBound:
     @property
     def rival_points(self) -> Floats:
         """[K] the points x_a themselves."""
-        rest = 1.0 / (1.0 + self.rival_odds)
-        return rest * self.problem.means + self.rival_odds * rest * self.problem.means[self.leader]
+        rest: Floats = 1.0 / (1.0 + self.rival_odds)
+        best = float(self.problem.means[self.leader])
+        return rest * self.problem.means + self.rival_odds * rest * best
 
     @property
     def is_proxy(self) -> bool:

@@ -88,6 +88,10 @@ class Family:
             raise ProblemError(f"reward {reward!r} is not possible: a {self.name} reward is {self.rewards}")
         return value
 
+    def parameters(self) -> dict[str, float]:
+        """The family's parameters by name; none unless it is a named tuple with fields."""
+        return {name: getattr(self, name) for name in getattr(self, "_fields", ())}
+
     def domain(self) -> str:
         """The means as an interval, for messages."""
         left = "(" if self.low in self.open_ends or math.isinf(self.low) else "["
@@ -217,9 +221,7 @@ def _number(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
-FAMILIES: Mapping[str, type[Family]] = {
-    family.name: family for family in (Gaussian, Bernoulli, Poisson, Exponential, Bounded)
-}
+FAMILIES: Mapping[str, type[Family]] = {family.name: family for family in (Gaussian, Bernoulli, Poisson, Exponential, Bounded)}
 
 
 @by_family

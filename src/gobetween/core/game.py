@@ -76,7 +76,7 @@ def cold(
 
 @leaf
 def call_in(worth: Floats, chosen: Ints, most: int) -> bool:
-    """Choose up to `most` mediators worth more than every chosen one, those nearer to the best first; False if there is none."""
+    """Choose up to `most` mediators worth more than every chosen one, the upper half first; False if there is none."""
     E = chosen.shape[0]
     best, top = -math.inf, -math.inf
     for e in range(E):

@@ -102,9 +102,7 @@ def _cheapest_substitute(policies: Floats, costs: Floats, e: int, allowed: np.nd
         return None
     scale = policies[e, needed]
     options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    result = linprog(
-        costs[members] / costs[e], A_ub=-offered / scale[:, None], b_ub=-np.ones(len(needed)), options=options
-    )
+    result = linprog(costs[members] / costs[e], A_ub=-offered / scale[:, None], b_ub=-np.ones(len(needed)), options=options)
     if not result.success:
         return None
     solution = np.where(result.x > 1e-12 * result.x.max(), result.x, 0.0)

@@ -52,15 +52,14 @@ class Room(NamedTuple):
 def new_room(K: int, E: int) -> Room:
     """Space for the interior point method."""
     n = max(K, E)
-    return Room(
-        np.zeros((6, n)), np.zeros((4, n)), np.zeros((4, n)), np.zeros((2, K)), np.zeros((K, E)), np.zeros((E, E))
-    )
+    return Room(np.zeros((6, n)), np.zeros((4, n)), np.zeros((4, n)), np.zeros((2, K)), np.zeros((K, E)), np.zeros((E, E)))
 
 
 @leaf
 def greedy_cover(family: Family, mu: Floats, R: Floats, a_star: int, at: Floats) -> float:
     """Write to ω weights that give each arm, by its best mediator, the pulls it would need if it and the leader shared them
-    equally; returns their sum, an upper bound of T*."""
+    equally; returns their sum, an upper bound of T*.
+    """
     K, E = R.shape
     at[Y, a_star] = 0.0  # Y holds the needs for now
     for a in range(K):
@@ -84,7 +83,8 @@ def greedy_cover(family: Family, mu: Floats, R: Floats, a_star: int, at: Floats)
 @leaf
 def start(family: Family, mu: Floats, R: Floats, a_star: int, room: Room, ledger: Floats) -> float:
     """A start that is strictly feasible on both sides: the greedy cover mixed with uniform weights and scaled up to f ≥ 1.2 F,
-    rivals weighed by 1/s and scaled down to a worth of 0.9; returns the level F = 1/(the cover's T)."""
+    rivals weighed by 1/s and scaled down to a worth of 0.9; returns the level F = 1/(the cover's T).
+    """
     K, E = R.shape
     at = room.at
     level = 1.0 / greedy_cover(family, mu, R, a_star, at)

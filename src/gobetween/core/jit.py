@@ -30,22 +30,21 @@ def _digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def _cache_dir() -> str | None:
+def _cache_dir() -> Path | None:
     """A private, writable folder for machine code, or None (with a notice) when there is none."""
-    root = os.environ.get("GOBETWEEN_CACHE_DIR") or os.path.join(
-        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gobetween"
-    )
-    folder = os.path.join(root, _digest())
+    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    root = Path(os.environ.get("GOBETWEEN_CACHE_DIR") or Path(home) / "gobetween").expanduser()
+    folder = root / _digest()
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        owner = os.stat(folder)
-        writable = os.access(folder, os.W_OK) and not owner.st_mode & 0o022
-        if writable and (not hasattr(os, "getuid") or owner.st_uid == os.getuid()):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        state = folder.stat()
+        ours = not hasattr(os, "getuid") or state.st_uid == os.getuid()
+        if ours and not state.st_mode & 0o022 and os.access(folder, os.W_OK):
             return folder
     except OSError:
         pass
     print(
-        f"gobetween: cannot keep compiled code in {folder!r} (it must be a writable folder of yours alone); "
+        f"gobetween: cannot keep compiled code in {str(folder)!r} (it must be a writable folder of yours alone); "
         "every start will compile anew. Set GOBETWEEN_CACHE_DIR to choose another.",
         file=sys.stderr,
     )
@@ -59,29 +58,29 @@ _CACHE = _cache_dir() if ENABLED else None
 def _our_cache() -> Iterator[None]:
     """Point Numba to our folder while one function is declared; other packages keep theirs."""
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _CACHE
+    numba.config.CACHE_DIR = str(_CACHE or "")
     try:
         yield
     finally:
         numba.config.CACHE_DIR = before
 
 
-def jit(function: F) -> F:
-    """Compile on first use, keep the machine code on disk, release the GIL. No fastmath: NaN and bits matter."""
+def _compile(function: F, **options: Any) -> F:
     if not ENABLED:
         return function
     with _our_cache():
-        compiled: F = numba.njit(cache=_CACHE is not None, nogil=True, error_model="numpy")(function)
+        compiled: F = numba.njit(cache=_CACHE is not None, nogil=True, error_model="numpy", **options)(function)
     return compiled
+
+
+def jit(function: F) -> F:
+    """Compile on first use, keep the machine code on disk, release the GIL. No fastmath: NaN and bits matter."""
+    return _compile(function)
 
 
 def leaf(function: F) -> F:
-    """Like `jit`, for functions that allocate no array: without reference counting, which at this size costs as much as the work."""
-    if not ENABLED:
-        return function
-    with _our_cache():
-        compiled: F = numba.njit(cache=_CACHE is not None, nogil=True, error_model="numpy", _nrt=False)(function)
-    return compiled
+    """Like `jit`, for functions that allocate no array: without reference counting, which costs as much as a small game."""
+    return _compile(function, _nrt=False)
 
 
 def by_family(function: F) -> F:
@@ -90,9 +89,9 @@ def by_family(function: F) -> F:
         return function
     name = function.__name__
 
-    @overload(function, strict=False)
-    def _implementation(family: Any, *args: Any) -> Any:
+    def implementation(family: Any, *_: Any) -> Any:
         method = numba.njit(error_model="numpy")(getattr(family.instance_class, name))
         return lambda family, *args: method(family, *args)
 
+    overload(function, strict=False)(implementation)
     return function

@@ -1,0 +1,42 @@
+# All targets work in a local virtual environment, made here: only Python ≥ 3.11 and make are needed.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: run test lint bench stress clean
+
+run: .venv/ready
+	$(BIN)/gobetween plan examples/experiment1.toml
+
+test: lint
+	$(BIN)/python -m pytest
+	GOBETWEEN_JIT=off $(BIN)/python -m pytest tests/test_families.py tests/test_bound.py tests/test_game.py tests/test_geometry.py
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/bench
+	$(BIN)/python benchmarks/game.py
+
+# the same properties on many more, random examples
+stress: .venv/dev
+	HYPOTHESIS_PROFILE=wild $(BIN)/python -m pytest tests/test_bound.py tests/test_geometry.py tests/test_spec.py
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit("gobetween needs Python 3.11 or newer; say make PYTHON=python3.12, for example" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+	$(INSTALL) --editable .
+	touch $@
+
+.venv/dev: .venv/ready
+	$(INSTALL) --editable '.[dev]'
+	touch $@
+
+.venv/bench: .venv/ready
+	$(INSTALL) --editable '.[dev,bench]'
+	touch $@

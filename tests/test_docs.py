@@ -1,0 +1,72 @@
+"""Every Python snippet in README and docs runs, says what its comments say, and every name in the notation exists."""
+
+import contextlib
+import io
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def snippets(language: str) -> list[tuple[str, str]]:
+    found = []
+    for page in PAGES:
+        blocks = re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+        found += [(f"{page.name}-{i}", block) for i, block in enumerate(blocks)]
+    return found
+
+
+@pytest.mark.parametrize("code", [code for _, code in snippets("python")], ids=[name for name, _ in snippets("python")])
+def test_python_snippets_run_and_print_what_they_say(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "snippet", "exec"), {})
+    said = [line.split("#")[1].strip() for line in code.splitlines() if line.startswith("print(") and "#" in line]
+    for line, comment in zip(printed.getvalue().splitlines(), said, strict=False):
+        assert comment.startswith(line)
+
+
+@pytest.mark.parametrize("text", [text for _, text in snippets("toml")], ids=[name for name, _ in snippets("toml")])
+def test_toml_snippets_are_read(text: str, tmp_path: Path) -> None:
+    from gobetween.spec import read_spec
+
+    (tmp_path / "snippet.toml").write_text(text, encoding="utf-8")
+    assert read_spec(tmp_path / "snippet.toml").problem.K >= 2
+
+
+def test_every_name_in_the_notation_exists() -> None:
+    names = re.findall(r"`(gobetween\.[\w.]+)`", (ROOT / "docs" / "notation.md").read_text(encoding="utf-8"))
+    assert len(names) > 15
+    for name in names:
+        assert exists(name), name
+
+
+def exists(name: str) -> bool:
+    parts = name.split(".")
+    thing: object = import_module("gobetween")
+    for i, part in enumerate(parts[1:], start=1):
+        owner_fields = getattr(thing, "__annotations__", {}) if isinstance(thing, type) else {}
+        if hasattr(thing, part):
+            thing = getattr(thing, part)
+        elif part in owner_fields:
+            return i == len(parts) - 1
+        else:
+            thing = import_module(".".join(parts[: i + 1]))
+    return True
+
+
+def test_links_lead_somewhere() -> None:
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+        for link in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_the_first_screen_shows_the_two_commands() -> None:
+    first_screen = "\n".join((ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:24])
+    assert "make run" in first_screen
+    assert "make test" in first_screen
