@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-mpmath.mp.dps = 50
+mpmath.mp.dps = 120
 
 Floats = NDArray[np.float64]
 
 
 def kl(family: Any, mu: Any, lam: Any) -> Any:
-    """d(μ, λ) in 50 digits, from the definition of the family's density."""
+    """d(μ, λ) in 120 digits, from the definition of the family's density."""
     mu, lam = mpmath.mpf(mu), mpmath.mpf(lam)
     log = mpmath.log
     if family.name == "gaussian":
@@ -45,7 +45,7 @@ def transport(family: Any, mu_1: Any, mu_a: Any, w_1: Any, w_a: Any) -> Any:
 
 
 def certificate(bound: Any) -> tuple[Any, Any]:
-    """T_lower and T_upper from the published fields of a LowerBound alone, in 50 digits."""
+    """T_lower and T_upper from the published fields of a LowerBound alone, in 120 digits."""
     problem = bound.problem
     K, E, best = problem.K, problem.E, bound.leader
     cost = np.ones(E) if problem.costs is None else problem.costs

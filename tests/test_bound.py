@@ -17,7 +17,7 @@ EXPERIMENT_1 = gb.Problem(MEANS, POLICIES)
 
 
 def brackets(bound: gb.LowerBound) -> None:
-    """The published bounds are those that anyone recomputes in 50 digits, up to rounding."""
+    """The published bounds are those that anyone recomputes in 120 digits, up to rounding."""
     lower, upper = naive.certificate(bound)
     assert bound.T_lower == pytest.approx(float(lower), rel=1e-11)
     assert bound.T_upper == pytest.approx(float(upper), rel=1e-11)
