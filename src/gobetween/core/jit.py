@@ -75,7 +75,7 @@ def _compile(function: F, **options: Any) -> F:
 
 def jit(function: F) -> F:
     """Compile on first use, keep the machine code on disk, release the GIL. No fastmath: NaN and bits matter."""
-    return _compile(function)
+    return _compile(function, _nrt=True)  # said, because otherwise it is inherited from the caller
 
 
 def leaf(function: F) -> F:

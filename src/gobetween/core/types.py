@@ -1,7 +1,8 @@
-"""The two array types of the core."""
+"""The array types of the core."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]

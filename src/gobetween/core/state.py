@@ -1,0 +1,63 @@
+"""What a run has seen: counts and sums, updated by `observe`. Nothing here depends on how queries were chosen."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gobetween.core.jit import jit, leaf
+from gobetween.core.types import Floats, Ints
+
+
+class Tally(NamedTuple):
+    """Sufficient statistics of the rewards."""
+
+    N_a: Ints  # [K] pulls of each arm
+    S_a: Floats  # [K] sum of their rewards
+    mu_hat: Floats  # [K] S_a/N_a; 0 for arms never seen
+
+
+class State(NamedTuple):
+    """All that sampling rules look at."""
+
+    N_ea: Ints  # [E, K+1] answers of each mediator by arm; the last column counts silence
+    N_e: Ints  # [E] queries issued to each mediator, pending ones included
+    tally: Tally
+
+
+@jit
+def new_tally(K: int) -> Tally:
+    """Nothing seen."""
+    return Tally(np.zeros(K, np.int64), np.zeros(K), np.zeros(K))
+
+
+@jit
+def new_state(K: int, E: int) -> State:
+    """Nothing asked, nothing seen."""
+    return State(np.zeros((E, K + 1), np.int64), np.zeros(E, np.int64), new_tally(K))
+
+
+@leaf
+def count(tally: Tally, a: int, reward: float) -> None:
+    """One more reward of arm a."""
+    tally.N_a[a] += 1
+    tally.S_a[a] += reward
+    tally.mu_hat[a] = tally.S_a[a] / tally.N_a[a]
+
+
+@leaf
+def seen_all(N_a: Ints) -> bool:
+    """Has every arm been seen?"""
+    for a in range(N_a.shape[0]):
+        if N_a[a] == 0:
+            return False
+    return True
+
+
+@leaf
+def clear(state: State) -> None:
+    """Back to nothing asked, nothing seen."""
+    state.N_ea[:] = 0
+    state.N_e[:] = 0
+    state.tally.N_a[:] = 0
+    state.tally.S_a[:] = 0.0
+    state.tally.mu_hat[:] = 0.0

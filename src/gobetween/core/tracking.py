@@ -1,0 +1,57 @@
+"""Following target proportions: which mediator is furthest behind."""
+
+import math
+
+from gobetween.core.jit import leaf
+from gobetween.core.types import Bools, Floats, Ints
+
+
+@leaf
+def exploration_floor(E: int, t: int) -> float:
+    """ε_t = (E² + t)^(−1/2)/2, the least share of any mediator at time t."""
+    return 0.5 / math.sqrt(E * E + t)
+
+
+@leaf
+def project(omega: Floats, floor: float) -> None:
+    """Overwrite ω by the nearest distribution in the L∞ norm with all entries ≥ floor.
+
+    What the small entries lack is taken in equal parts from those above the floor, none of which may fall below it.
+    """
+    E = omega.shape[0]
+    cut, previous = 0.0, -1.0
+    while cut > previous:  # Σ max(floor, ω_e − cut) = 1, solved for cut from below: each pass clips at least one more entry
+        previous = cut
+        total, above = -1.0, 0
+        for e in range(E):
+            if omega[e] - cut > floor:
+                total += omega[e]
+                above += 1
+            else:
+                total += floor
+        if above > 0 and total > cut * above:
+            cut = total / above
+    for e in range(E):
+        omega[e] = max(floor, omega[e] - cut)
+
+
+@leaf
+def furthest_behind(target: Floats, N_e: Ints, members: Ints, available: Bools) -> int:
+    """argmax of target_i − N_e over the available members; −1 when none is available. Ties go to the first."""
+    best, lag = -1, -math.inf
+    for i in range(members.shape[0]):
+        e = members[i]
+        if available[e] and target[i] - N_e[e] > lag:
+            best, lag = e, target[i] - N_e[e]
+    return best
+
+
+@leaf
+def least_asked(N_e: Ints, members: Ints, available: Bools) -> int:
+    """The available member asked least often; −1 when none is available."""
+    best = -1
+    for i in range(members.shape[0]):
+        e = members[i]
+        if available[e] and (best < 0 or N_e[e] < N_e[best]):
+            best = e
+    return best
