@@ -43,6 +43,41 @@ def _entropy_gap(p: float, x: float, shift: float) -> float:
     return p * _gap_of_log(shift / p, x / p) if shift < 1e300 * p else shift
 
 
+#: Share of a mixture's weight on the useful side; the rest costs 0.01 nat and helps when counts are very unequal.
+USEFUL = 0.99
+#: Prior precisions of the normal mixture (as numbers of pseudo-observations) and their weights.
+PRECISIONS = np.array([0.1, 1.0, 10.0, 100.0])
+PRECISION_WEIGHTS = np.array([1.0, 2.0, 4.0, 2.0]) / 9.0
+#: Grid of tilts for the other families, in units of the natural parameter, and their weights, heavier in the middle.
+TILTS = 2.0 ** np.arange(-9.0, 3.01, 0.5)
+_SHARES = 1.0 / (1.0 + (np.log2(TILTS) + 2.0) ** 2 / 4.0)
+LOG_WEIGHTS = np.log(np.outer([USEFUL, 1.0 - USEFUL], _SHARES / _SHARES.sum()))
+
+
+@jit
+def _normal_mixture(n: float, S: float, x: float, side: float, sigma: float) -> tuple[float, float]:
+    """ln M and slope for normal rewards: tilts θ ~ N(0, 1/(cσ²)) cut in two halves, mixed over the grid of c.
+
+    M_c = (1 + n/c)^(−1/2) e^(z²) (1 + (2·USEFUL − 1) erf z),  z = side · (S − n x)/(σ √(2(n + c))).
+    """
+    lean = 2.0 * USEFUL - 1.0
+    top, total, slope = -math.inf, 0.0, 0.0
+    for j in range(PRECISIONS.shape[0]):
+        c = PRECISIONS[j]
+        scale = side / (sigma * math.sqrt(2.0 * (n + c)))
+        z = scale * (S - n * x)
+        bulge = 1.0 + lean * math.erf(z)
+        value = z * z + math.log(PRECISION_WEIGHTS[j] * bulge / math.sqrt(1.0 + n / c))
+        rise = -n * scale * (2.0 * z + lean * 1.1283791670955126 * math.exp(-z * z) / bulge)  # 2/√π
+        if value > top:
+            shrink = math.exp(top - value)
+            total, slope, top = total * shrink + 1.0, slope * shrink + rise, value
+        else:
+            share = math.exp(value - top)
+            total, slope = total + share, slope + share * rise
+    return top + math.log(total), slope / total
+
+
 class Family:
     """What every family offers; `low` and `high` bound the means (open ends are listed in `open_ends`)."""
 
@@ -65,6 +100,36 @@ class Family:
     def draw(self, mean: float, rng: np.random.Generator) -> float:
         """One reward of an arm with this mean."""
         raise TypeError(f"{type(self).__name__} cannot be simulated")
+
+    def coordinate(self, mean: float) -> float:
+        """The coordinate of a mean in which likelihood ratios are log-convex: the mean itself, unless said otherwise."""
+        return mean
+
+    def span(self) -> tuple[float, float]:
+        """The closed interval of coordinates."""
+        raise TypeError(f"{type(self).__name__} has no span")
+
+    def tilt(self, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
+        """ln of the likelihood ratio after n rewards with sum S of the member tilted by θ (θ > 0: a higher mean) against the
+        member at coordinate x, and its slope in x."""
+        raise TypeError(f"{type(self).__name__} has no tilt")
+
+    def log_mixture(self, n: float, S: float, x: float, side: float) -> tuple[float, float]:
+        """ln M(x) and its slope: a mixture of likelihood ratios against the member at coordinate x, USEFUL of its weight on
+        higher means (side = 1) or lower means (side = −1). Here over a fixed grid of tilts."""
+        top, total, slope = -math.inf, 0.0, 0.0
+        for j in range(2 * TILTS.shape[0]):
+            k = j >> 1
+            sign = side if j & 1 == 0 else -side
+            value, rise = tilt(self, n, S, x, sign * TILTS[k])
+            value += LOG_WEIGHTS[j & 1, k]
+            if value > top:
+                shrink = math.exp(top - value)
+                total, slope, top = total * shrink + 1.0, slope * shrink + rise, value
+            elif value > top - 40.0:
+                share = math.exp(value - top)
+                total, slope = total + share, slope + share * rise
+        return top + math.log(total), slope / total
 
     def accepts(self, reward: float) -> bool:
         """Can an arm of this family pay this reward?"""
@@ -112,6 +177,9 @@ class Gaussian(NamedTuple("Gaussian", [("sigma", float)]), Family):
             raise ProblemError(f"sigma of a Gaussian family must be a positive number, not {sigma!r}")
         return super().__new__(cls, float(sigma))
 
+    def span(self) -> tuple[float, float]:
+        return -math.inf, math.inf
+
     def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
         shift = step * (toward - mu)
         return shift * shift * (0.5 / (self.sigma * self.sigma))
@@ -122,6 +190,9 @@ class Gaussian(NamedTuple("Gaussian", [("sigma", float)]), Family):
     def draw(self, mean: float, rng: np.random.Generator) -> float:
         return mean + self.sigma * rng.standard_normal()
 
+    def log_mixture(self, n: float, S: float, x: float, side: float) -> tuple[float, float]:
+        return _normal_mixture(n, S, x, side, self.sigma)
+
 
 class Bernoulli(NamedTuple("Bernoulli", []), Family):
     """Rewards 0 and 1; the mean is the probability of 1."""
@@ -130,6 +201,9 @@ class Bernoulli(NamedTuple("Bernoulli", []), Family):
     name = "bernoulli"
     rewards = "0 or 1"
     low, high = 0.0, 1.0
+
+    def span(self) -> tuple[float, float]:
+        return 0.0, 1.0
 
     def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
         shift = step * (toward - mu)
@@ -141,6 +215,10 @@ class Bernoulli(NamedTuple("Bernoulli", []), Family):
 
     def draw(self, mean: float, rng: np.random.Generator) -> float:
         return 1.0 if rng.random() < mean else 0.0
+
+    def tilt(self, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
+        gain = math.expm1(theta)
+        return theta * S - n * math.log1p(x * gain), -n * gain / (1.0 + x * gain)
 
     def accepts(self, reward: float) -> bool:
         return reward in (0.0, 1.0)
@@ -154,6 +232,9 @@ class Poisson(NamedTuple("Poisson", []), Family):
     rewards = "a whole number, 0 or more"
     low, high = 0.0, math.inf
 
+    def span(self) -> tuple[float, float]:
+        return 0.0, math.inf
+
     def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
         return _entropy_gap(mu, rest * mu + step * toward, step * (toward - mu))
 
@@ -162,6 +243,10 @@ class Poisson(NamedTuple("Poisson", []), Family):
 
     def draw(self, mean: float, rng: np.random.Generator) -> float:
         return float(rng.poisson(mean))
+
+    def tilt(self, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
+        gain = math.expm1(theta)
+        return theta * S - n * x * gain, -n * gain
 
     def accepts(self, reward: float) -> bool:
         return math.isfinite(reward) and reward >= 0.0 and reward == math.floor(reward)
@@ -176,6 +261,9 @@ class Exponential(NamedTuple("Exponential", []), Family):
     low, high = 0.0, math.inf
     open_ends = (0.0,)
 
+    def span(self) -> tuple[float, float]:
+        return 0.0, math.inf
+
     def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
         x = rest * mu + step * toward
         return _gap_of_log(step * (mu - toward) / x, mu / x)
@@ -185,6 +273,13 @@ class Exponential(NamedTuple("Exponential", []), Family):
 
     def draw(self, mean: float, rng: np.random.Generator) -> float:
         return mean * rng.standard_exponential()
+
+    def coordinate(self, mean: float) -> float:
+        return 1.0 / mean
+
+    def tilt(self, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
+        gain = -math.expm1(-theta)
+        return x * S * gain - n * theta, S * gain
 
     def accepts(self, reward: float) -> bool:
         return math.isfinite(reward) and reward > 0.0
@@ -206,6 +301,9 @@ class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):
             raise ProblemError(f"a Bounded family needs finite low < high, not low={low!r}, high={high!r}")
         return super().__new__(cls, float(low), float(high))
 
+    def span(self) -> tuple[float, float]:
+        return self.low, self.high
+
     def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
         shift, width = step * (toward - mu), self.high - self.low
         return shift * shift * (2.0 / (width * width))
@@ -215,6 +313,9 @@ class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):
 
     def draw(self, mean: float, rng: np.random.Generator) -> float:
         return self.high if rng.random() * (self.high - self.low) < mean - self.low else self.low
+
+    def log_mixture(self, n: float, S: float, x: float, side: float) -> tuple[float, float]:
+        return _normal_mixture(n, S, x, side, 0.5 * (self.high - self.low))
 
 
 def _number(value: Any) -> bool:
@@ -240,3 +341,27 @@ def variance(family: Family, mean: float) -> float:
 def draw(family: Family, mean: float, rng: np.random.Generator) -> float:
     """One reward in compiled code."""
     return family.draw(mean, rng)
+
+
+@by_family
+def coordinate(family: Family, mean: float) -> float:
+    """The coordinate of a mean, in compiled code."""
+    return family.coordinate(mean)
+
+
+@by_family
+def span(family: Family) -> tuple[float, float]:
+    """The interval of coordinates, in compiled code."""
+    return family.span()
+
+
+@by_family
+def tilt(family: Family, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
+    """A likelihood ratio, in compiled code."""
+    return family.tilt(n, S, x, theta)
+
+
+@by_family
+def log_mixture(family: Family, n: float, S: float, x: float, side: float) -> tuple[float, float]:
+    """A mixture of likelihood ratios, in compiled code."""
+    return family.log_mixture(n, S, x, side)

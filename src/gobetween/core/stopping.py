@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from gobetween.core.eprocess import log_evalue
 from gobetween.core.families import Family
 from gobetween.core.jit import leaf
 from gobetween.core.state import Tally, seen_all
@@ -14,7 +15,7 @@ from gobetween.core.transport import evidence
 from gobetween.core.types import Floats
 from gobetween.errors import ProblemError
 
-POLYNOMIAL, ITERATED_LOG = 0, 1
+POLYNOMIAL, ITERATED_LOG, MIXTURE = 0, 1, 2
 RATES = ("paper", "garivier-kaufmann", "heuristic")
 
 
@@ -42,18 +43,29 @@ class GLR:
                 raise ProblemError(f"{name} = {value!r}: must be a positive number")
 
 
-Stopping = GLR
+@dataclass(frozen=True)
+class EProcess:
+    """Stop when the product e-process E_{â>b} ≥ (K−1)/δ for every rival b.
+
+    **Proven** δ-correct for every family, under any adaptive sampling and whatever the policies are (docs/stopping.md), and the
+    tightest rule here: on the paper's Experiment 1 it needs less than half the queries of GLR(rate="paper").
+    """
+
+
+Stopping = GLR | EProcess
 
 
 class Stopper(NamedTuple):
     """A rule at work: stop when the statistic reaches c(δ) + h(t)."""
 
-    shape: int  # of h: POLYNOMIAL is power · ln t, ITERATED_LOG is ln(1 + ln t)
+    shape: int  # POLYNOMIAL: Z, h = power · ln t; ITERATED_LOG: Z, h = ln(1 + ln t); MIXTURE: the smallest ln E, h = 0
     power: float
 
 
 def new_stopper(rule: Stopping) -> Stopper:
     """Set a rule to work."""
+    if isinstance(rule, EProcess):
+        return Stopper(MIXTURE, 0.0)
     if rule.rate == "paper":
         return Stopper(POLYNOMIAL, math.e / 2 if rule.alpha is None else rule.alpha)
     return Stopper(POLYNOMIAL, 1.0) if rule.rate == "garivier-kaufmann" else Stopper(ITERATED_LOG, 0.0)
@@ -61,6 +73,8 @@ def new_stopper(rule: Stopping) -> Stopper:
 
 def constant(rule: Stopping, K: int, delta: float) -> float:
     """c(δ)."""
+    if isinstance(rule, EProcess):
+        return math.log(K - 1) - math.log(delta)
     if rule.rate == "heuristic":
         return -math.log(delta)
     C = rule.C if rule.C is not None else 2.0 * (K - 1)
@@ -72,7 +86,7 @@ def growth(stopper: Stopper, t: int) -> float:
     """h(t), t ≥ 1."""
     if stopper.shape == POLYNOMIAL:
         return stopper.power * math.log(t)
-    return math.log(1.0 + math.log(t))
+    return math.log(1.0 + math.log(t)) if stopper.shape == ITERATED_LOG else 0.0
 
 
 @leaf
@@ -97,3 +111,15 @@ def glr(family: Family, tally: Tally) -> tuple[int, float]:
             f = evidence(family, tally.mu_hat[best], tally.mu_hat[a], float(tally.N_a[best]), float(tally.N_a[a]))[0]
             Z = min(Z, f)
     return best, Z
+
+
+@leaf
+def least_evalue(family: Family, tally: Tally, best: int, enough: float) -> float:
+    """The smallest ln E_{best>b} over rivals, or any number under `enough` once one is under it."""
+    least = math.inf
+    for b in range(tally.mu_hat.shape[0]):
+        if b != best:
+            least = min(least, log_evalue(family, tally, best, b, enough))
+            if not least >= enough:
+                return least
+    return least
