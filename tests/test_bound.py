@@ -165,13 +165,31 @@ def test_a_tie_is_a_status() -> None:
     assert bound.omega == pytest.approx(np.full(3, 1 / 3))
 
 
-def test_a_gap_below_double_precision_is_a_tie() -> None:
-    assert gb.lower_bound(gb.Problem([1e-200, 0.0])).status == "tie"
+@pytest.mark.parametrize(
+    ("means", "family", "word"),
+    [
+        ([1e-100, 0.0], gb.Gaussian(1.0), "small"),
+        ([1e50, -1e50], gb.Gaussian(1e-50), "large"),
+        ([1e-310, 0.0], gb.Poisson(), "small"),
+        ([0.6, 0.4], gb.Gaussian(1e50), "small"),
+    ],
+)
+def test_gaps_beyond_double_precision_are_refused(means: list[float], family: gb.Family, word: str) -> None:
+    with pytest.raises(gb.ProblemError, match=f"the gap between 'arm 1' and 'arm 2' is too {word} for double precision"):
+        gb.lower_bound(gb.Problem(means, family=family))
 
 
-def test_a_gap_beyond_double_precision_is_refused() -> None:
-    with pytest.raises(gb.ProblemError, match="the gap between 'arm 1' and 'arm 2' is too large for double precision"):
-        gb.lower_bound(gb.Problem([1e200, -1e200]))
+def test_a_plan_without_some_mediators() -> None:
+    doubled = gb.Problem(MEANS, [*POLICIES, POLICIES[0]])
+    bound = gb.lower_bound(doubled, without=[4])
+    assert bound.omega[4] == 0.0
+    assert bound.T_star == pytest.approx(45 + 20 * math.sqrt(2), rel=1e-9)
+    assert bound.status == "optimal"
+    worse = gb.lower_bound(doubled, without=[3])
+    assert worse.status == "inexact"  # T* is that of the whole problem, which this plan does not attain
+    brackets(worse)
+    with pytest.raises(gb.ProblemError, match="leave out fewer"):
+        gb.lower_bound(doubled, without=[1, 2, 3])
 
 
 def test_queries_follow_the_binary_relative_entropy() -> None:

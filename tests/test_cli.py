@@ -39,8 +39,8 @@ def test_plan_of_experiment_1() -> None:
 
 def test_plan_of_experiment_2_names_the_twins() -> None:
     done = run("plan", EXAMPLES / "experiment2.toml")
-    assert "Not needed: e10 (the same as e2)" in done.stdout
-    assert "Not needed: e2 " not in done.stdout
+    assert "Not needed, whatever the means: e10 (the same as e2)" in done.stdout
+    assert "means: e2 " not in done.stdout
 
 
 def test_plan_of_the_clinics_speaks_of_costs() -> None:
@@ -75,6 +75,8 @@ def test_a_tie_is_said_in_words_and_null_in_json(tmp_path: Path) -> None:
     assert "a and b share the best mean" in run("plan", path).stdout
     data = plan(path)
     assert (data["status"], data["T_star"], data["best_arms"], data["targets"][0]["queries"]) == ("tie", None, ["a", "b"], None)
+    assert data["mediators"][0]["query_share"] is None
+    assert data["price_of_mediation"] == {"ratio": None, "lower": None, "upper": None, "is_free": None}
 
 
 def test_a_bounded_family_is_called_a_proxy(tmp_path: Path) -> None:
@@ -92,6 +94,8 @@ def test_a_bounded_family_is_called_a_proxy(tmp_path: Path) -> None:
         ("[[arms]]\nmean=1\n[[arms]]\nmean=0\n", ["--delta", "0.1,x"], "delta = 'x': must be a number"),
         ("[[arms]]\nmean=1\n[[arms]]\nmean=0\n", ["--delta", "2"], "between 0 and 1"),
         ("[[arms]\n", [], "not valid TOML"),
+        ("[[arms]]\nmean=1\n[[arms]]\nmean=0\n", ["--delta", ""], "--delta: delta = ''"),
+        ('family={name="gaussian",sigma=1e50}\n[[arms]]\nmean=1\n[[arms]]\nmean=0\n', [], "too small for double precision"),
     ],
 )
 def test_mistakes_are_one_sentence_and_exit_2(tmp_path: Path, text: str, arguments: list[str], message: str) -> None:
@@ -123,6 +127,35 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
 
 def test_plain_ascii_terminals_are_no_problem() -> None:
     assert run("plan", EXAMPLES / "experiment1.toml", PYTHONIOENCODING="ascii", LC_ALL="C").returncode == 0
+
+
+@pytest.mark.parametrize("columns", ["0", "5", "40"])
+def test_narrow_terminals_show_the_page(columns: str) -> None:
+    done = run("plan", EXAMPLES / "experiment1.toml", COLUMNS=columns)
+    assert "52.24%" in done.stdout
+
+
+def test_output_that_cannot_be_written_is_one_sentence() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "gobetween", "plan", EXAMPLES / "experiment1.toml", "--json"],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("gobetween: cannot write (")
+    assert "Traceback" not in done.stderr
+
+
+def test_redundant_mediators_get_no_share(tmp_path: Path) -> None:
+    path = tmp_path / "twins.toml"
+    path.write_text("[[arms]]\nmean=1\n[[arms]]\nmean=0\n" + "[[mediators]]\npolicy=[0.3,0.7]\n" * 6)
+    assert [mediator["query_share"] for mediator in plan(path)["mediators"]] == [1.0, 0, 0, 0, 0, 0]
+
+
+def test_with_costs_the_page_does_not_promise_the_fewest_queries() -> None:
+    page = run("plan", EXAMPLES / "clinics.toml").stdout
+    assert "queries it pays for" in page
+    assert "(costs aside)" in page
 
 
 def test_version_and_help() -> None:

@@ -13,6 +13,7 @@ RINGS = [
     ["errors"],
     ["core", "files"],
     ["spec"],
+    ["engine"],
     ["planning"],
     ["cli", "__main__"],
 ]

@@ -48,12 +48,18 @@ PI = [[0.5, 0.5], [0.1, 0.9]]
         ),
         (
             dict(means=[1, 0], policies=[[0.5, 0.5], [-0.1, 1.1]]),
-            "policies[1][0] = -0.1 (mediator 'mediator 2', arm 'arm 1'): a probability is a finite number, 0 or more",
+            "policies[1][0] = -0.1 (mediator 'mediator 2', arm 'arm 1'): a probability is a number from 0 to 1",
         ),
+        (
+            dict(means=[1, 0], policies=[[50, 50]]),
+            "policies[0][0] = 50 (mediator 'mediator 1', arm 'arm 1'): a probability is a number from 0 to 1; divide percentages by 100",
+        ),
+        (dict(means=[1, 1e60]), "means[1] = 1e+60 ('arm 2') is not a mean of the gaussian family"),
+        (dict(means=[1, 0], policies=[[1e308, 1e308]]), "policies[0][0] = 1e+308"),
         (dict(means=[1, 0], policies=[[0.5, math.inf]]), "policies[0][1] = inf (mediator 'mediator 1', arm 'arm 2')"),
         (
             dict(means=[1, 0], policies=[[0.5, 0.4]]),
-            "policies[0] (mediator 'mediator 1') sums to 0.9: it must sum to 1; if this mediator sometimes answers nothing, say silent=True",
+            "policies[0] (mediator 'mediator 1') sums to 0.9: it must sum to 1 (to 1e-9: give enough digits); if this mediator sometimes answers nothing, say silent=True",
         ),
         (dict(means=[1, 0], policies=[[0.5, 0.5 + 2e-9]]), "sums to 1.000000002: it must sum to 1"),
         (

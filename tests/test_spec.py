@@ -64,9 +64,9 @@ def test_the_examples_are_read(name: str) -> None:
         ("title", "titel", "titel is not a known key: choose from title, family, silent, delta, arms, mediators"),
         ('"two arms"', "3", "title = 3: must be a string"),
         ("delta = 0.05", "delta = 1.5", "delta = 1.5: the risk of a wrong answer is a number between 0 and 1"),
-        ("delta = 0.05", "delta = [0.1, true]", "delta = True: must be a number"),
+        ("delta = 0.05", "delta = [0.1, true]", "delta = true: must be a number"),
         ("delta = 0.05", 'silent = "no"', "silent = 'no': must be true or false"),
-        ("sigma = 2.0", "sigma = 0", "sigma of a Gaussian family must be a positive number, not 0.0"),
+        ("sigma = 2.0", "sigma = 0", "sigma of a Gaussian family must be a positive number (1e-50 to 1e50), not 0.0"),
         ("sigma = 2.0", "sd = 2", "family.sd is not a known key: choose from sigma"),
         ('"gaussian"', '"normal"', "family.name = 'normal': choose one of gaussian, bernoulli, poisson, exponential, bounded"),
         ('{ name = "gaussian", sigma = 2.0 }', "7", "family = 7: must be a name or a table with a name"),
@@ -77,13 +77,23 @@ def test_the_examples_are_read(name: str) -> None:
         ('name = "b"', 'name = "a"', "arms[1].name = 'a' is also the name of arms[0]: names must differ"),
         ("[0.25, 0.75]", "[0.25, 0.5, 0.25]", "mediators[0].policy must be a list of 2 probabilities"),
         ("[0.25, 0.75]", '[0.25, "x"]', "mediators[0].policy[1] = 'x': must be a number"),
-        ("[0.25, 0.75]", "[0.25, 0.7]", "policies[0] (mediator 'x') sums to 0.95"),
+        (
+            "[0.25, 0.75]",
+            "[0.25, 0.7]",
+            "mediators[0].policy (mediator 'x') sums to 0.95: it must sum to 1 (to 1e-9: give enough digits); if this mediator sometimes answers nothing, say silent = true",
+        ),
         ("{ b = 1 }", "{ c = 1 }", "mediators[1].policy.c is not a known key: choose from a, b"),
         ("policy = { b = 1 }", "", "mediators[1].policy is missing"),
-        ("cost = 3", "cost = -3", "costs[0] = -3 (mediator 'x'): a cost is a positive number"),
-        ("cost = 3", f"cost = {10**400}", "mediators[0].cost = 1000"),
+        ("cost = 3", "cost = -3", "mediators[0].cost = -3 (mediator 'x'): a cost is a positive number"),
+        ("cost = 3", f"cost = {10**400}", "mediators[0].cost = a very large number: must be a finite number"),
         ("[[mediators]]", "[mediators]", "mediators must be a list of tables: write one [[mediators]] for each"),
         ("[0.25, 0.75]", "[0.25, 0.75", "not valid TOML: "),
+        ('name = "gaussian", ', "", "family.name is missing: choose one of gaussian"),
+        ('"gaussian", sigma', '"poisson", sigma', "family.sigma is not a known key: there is none here"),
+        ("mean = 1.0", f"mean = {'9' * 5000}", "holds a number that is too long"),
+        ("mean = 1.0", f"mean = 0x{'f' * 5000}", "arms[0].mean = a very large number: must be a finite number"),
+        ("mean = 1.0", f"mean = {'[' * 20000}", "holds a number that is too long or tables that are nested too deeply"),
+        ("mean = 1.0", "mean = 1e60", "arms[0].mean = 1e+60 ('a') is not a mean of the gaussian family"),
     ],
 )
 def test_every_mistake_names_its_key(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -93,6 +103,16 @@ def test_every_mistake_names_its_key(tmp_path: Path, old: str, new: str, message
     with pytest.raises(gb.SpecError) as caught:
         read_spec(path)
     assert str(caught.value).startswith(f"{path}: {message}")
+
+
+def test_a_byte_order_mark_is_no_problem(tmp_path: Path) -> None:
+    (tmp_path / "bom.toml").write_text(GOOD, encoding="utf-8-sig")
+    assert read_spec(tmp_path / "bom.toml").problem.K == 2
+
+
+def test_an_empty_file(tmp_path: Path) -> None:
+    with pytest.raises(gb.SpecError, match=r"arms is missing: write one \[\[arms\]\] for each"):
+        read_spec(write(tmp_path, ""))
 
 
 def test_a_syntax_error_names_its_line(tmp_path: Path) -> None:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from gobetween.core.families import Bernoulli, Bounded, Exponential, Family, Gaussian, Poisson
     from gobetween.core.geometry import MediationPrice, Redundancy, price_of_mediation, redundant_mediators
     from gobetween.core.problem import Problem, unreachable_arms
+    from gobetween.core.sampling import Oracle, Static, Tracking, UniformSampling
+    from gobetween.core.stopping import GLR, EProcess
+    from gobetween.engine import Runs, simulate
     from gobetween.errors import GoBetweenError, ProblemError, SpecError
 
 _HOMES = {
@@ -25,28 +28,39 @@ _HOMES = {
     "core.families": ("Bernoulli", "Bounded", "Exponential", "Family", "Gaussian", "Poisson"),
     "core.geometry": ("MediationPrice", "Redundancy", "price_of_mediation", "redundant_mediators"),
     "core.problem": ("Problem", "unreachable_arms"),
+    "core.sampling": ("Oracle", "Static", "Tracking", "UniformSampling"),
+    "core.stopping": ("EProcess", "GLR"),
+    "engine": ("Runs", "simulate"),
     "errors": ("GoBetweenError", "ProblemError", "SpecError"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "GLR",
     "Bernoulli",
     "Bounded",
+    "EProcess",
     "Exponential",
     "Family",
     "Gaussian",
     "GoBetweenError",
     "LowerBound",
     "MediationPrice",
+    "Oracle",
     "Poisson",
     "Problem",
     "ProblemError",
     "Redundancy",
+    "Runs",
     "SpecError",
+    "Static",
+    "Tracking",
+    "UniformSampling",
     "__version__",
     "lower_bound",
     "price_of_mediation",
     "redundant_mediators",
+    "simulate",
     "unreachable_arms",
 ]
 

@@ -13,9 +13,9 @@ from gobetween.core.families import Family, draw
 from gobetween.core.jit import jit, leaf
 from gobetween.core.problem import Problem
 from gobetween.core.round import observe, verdict
-from gobetween.core.sampling import Sampler, Sampling, Tracking, choose, new_sampler, restart
+from gobetween.core.sampling import Sampler, Sampling, Static, Tracking, UniformSampling, choose, new_sampler, resolve, restart
 from gobetween.core.state import State, clear, new_state
-from gobetween.core.stopping import GLR, Stopper, Stopping, constant, new_stopper
+from gobetween.core.stopping import EProcess, Stopper, Stopping, constant, new_stopper
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import ProblemError
 
@@ -42,7 +42,7 @@ class Runs:
 @leaf
 def pull(cumulative: Floats, e: int, u: float) -> int:
     """The arm that mediator e pulls when chance says u ∈ [0, 1); K when it answers nothing."""
-    K = cumulative.shape[1]
+    K: int = cumulative.shape[1]
     for a in range(K):
         if u < cumulative[e, a]:
             return a
@@ -91,7 +91,7 @@ def episode(
 def simulate(
     problem: Problem,
     sampling: Sampling = Tracking(),  # noqa: B008 - an immutable value
-    stopping: Stopping = GLR(),  # noqa: B008 - an immutable value
+    stopping: Stopping = EProcess(),  # noqa: B008 - an immutable value
     deltas: float | Sequence[float] = 0.1,
     runs: int = 100,
     seed: int = 0,
@@ -102,13 +102,13 @@ def simulate(
     """Run a sampling and a stopping rule on a problem many times; one path serves every δ.
 
     The result depends on the seed alone, not on the number of workers (threads; by default one for each core). A run that has
-    not stopped after max_steps queries is censored. `progress` is told how many runs have been finished since it was last called.
+    not stopped after max_steps queries is censored. `progress` is told how many runs have just been finished.
     """
     wanted = (float(deltas),) if isinstance(deltas, (int, float)) else tuple(float(delta) for delta in deltas)
     _check(wanted, runs, seed, workers, max_steps)
     result = _empty(problem, wanted, runs)
     chunks = [range(first, min(first + CHUNK, runs)) for first in range(0, runs, CHUNK)]
-    work = partial(_run_chunk, problem, sampling, stopping, seed, max_steps, result, progress)
+    work = partial(_run_chunk, problem, resolve(sampling, problem), stopping, seed, max_steps, result, progress)
     count = min(workers or cpu_count() or 1, len(chunks))
     if count == 1:
         for chunk in chunks:
@@ -124,7 +124,9 @@ def _check(deltas: tuple[float, ...], runs: int, seed: int, workers: int | None,
         raise ProblemError("deltas is empty: name at least one risk, such as 0.05")
     for delta in deltas:
         binary_kl(delta)
-    for name, value, least in (("runs", runs, 1), ("seed", seed, 0), ("workers", workers or 1, 1), ("max_steps", max_steps, 1)):
+    numbers: dict[str, tuple[object, int]] = {"runs": (runs, 1), "seed": (seed, 0), "max_steps": (max_steps, 1)}
+    numbers["workers"] = (1 if workers is None else workers, 1)
+    for name, (value, least) in numbers.items():
         if not isinstance(value, int) or value < least:
             raise ProblemError(f"{name} = {value!r}: must be a whole number, {least} or more")
 
@@ -143,7 +145,7 @@ def _empty(problem: Problem, deltas: tuple[float, ...], runs: int) -> Runs:
 
 def _run_chunk(
     problem: Problem,
-    sampling: Sampling,
+    sampling: Tracking | UniformSampling | Static,
     stopping: Stopping,
     seed: int,
     max_steps: int,
@@ -157,7 +159,9 @@ def _run_chunk(
     means, cumulative = problem.means.copy(), np.cumsum(problem.policies, axis=1)
     if not problem.silent:
         cumulative[:, -1] = np.inf  # rows sum to 1 only up to rounding
-    sampler, stopper, state = new_sampler(sampling, problem), new_stopper(stopping), new_state(problem.K, problem.E)
+    costs = np.ones(problem.E) if problem.costs is None else problem.costs
+    sampler = new_sampler(sampling, problem.policies, np.ones(problem.E, np.bool_), costs)
+    stopper, state = new_stopper(stopping), new_state(problem.K, problem.E)
     available = np.ones(problem.E, np.bool_)
     D = len(constants)
     tau, named = np.zeros(D, np.int64), np.zeros(D, np.int64)

@@ -11,7 +11,7 @@ from gobetween.errors import SpecError
 def read_toml(path: str | PathLike[str]) -> dict[str, Any]:
     """The file as nested dicts; syntax errors say the line."""
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        return tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise SpecError(f"{path}: no such file") from None
     except UnicodeDecodeError:
@@ -20,3 +20,5 @@ def read_toml(path: str | PathLike[str]) -> dict[str, Any]:
         raise SpecError(f"{path}: cannot be read ({error.strerror})") from None
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f"{path}: not valid TOML: {error}") from None
+    except (ValueError, RecursionError):
+        raise SpecError(f"{path}: holds a number that is too long or tables that are nested too deeply") from None

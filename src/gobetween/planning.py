@@ -64,8 +64,8 @@ class Plan:
                 {
                     "mediator": name,
                     "cost": 1.0 if problem.costs is None else float(problem.costs[e]),
-                    "query_share": float(bound.omega[e]),
-                    "cost_share": float(bound.cost_shares[e]),
+                    "query_share": None if tie else float(bound.omega[e]),
+                    "cost_share": None if tie else float(bound.cost_shares[e]),
                 }
                 for e, name in enumerate(problem.mediators)
             ],
@@ -73,9 +73,9 @@ class Plan:
                 {
                     "arm": name,
                     "mean": float(problem.means[a]),
-                    "pull_share": float(bound.arm_weights[a]),
-                    "rival_weight": float(bound.rival_weights[a]),
-                    "rival_odds": float(bound.rival_odds[a]),
+                    "pull_share": None if tie else float(bound.arm_weights[a]),
+                    "rival_weight": None if tie else float(bound.rival_weights[a]),
+                    "rival_odds": None if tie else float(bound.rival_odds[a]),
                 }
                 for a, name in enumerate(problem.arms)
             ],
@@ -83,7 +83,7 @@ class Plan:
                 "ratio": _finite(self.price.ratio),
                 "lower": _finite(self.price.lower),
                 "upper": _finite(self.price.upper),
-                "is_free": self.price.is_free,
+                "is_free": None if tie else self.price.is_free,
             },
             "redundant": [
                 {
@@ -98,7 +98,9 @@ class Plan:
 
 def make_plan(problem: Problem, deltas: Sequence[float] = DELTAS) -> Plan:
     """Plan an experiment on a problem for these risks."""
-    return Plan(problem, tuple(deltas), lower_bound(problem), price_of_mediation(problem), redundant_mediators(problem))
+    redundant = redundant_mediators(problem)
+    bound = lower_bound(problem, without=[item.mediator for item in redundant])
+    return Plan(problem, tuple(deltas), bound, price_of_mediation(problem), redundant)
 
 
 def _finite(value: float) -> float | None:

@@ -4,6 +4,7 @@ Every mistake is one sentence with the path of the key, such as `mediators[2].po
 """
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -51,15 +52,25 @@ def parse_spec(data: Mapping[str, Any], source: str) -> Spec:
         title = _typed(data.get("title", ""), str, "title", "a string")
         return Spec(problem, parse_deltas(data.get("delta", [])), title)
     except GoBetweenError as error:
-        raise SpecError(f"{source}: {error}") from None
+        raise SpecError(f"{source}: {_in_words_of_the_file(str(error))}") from None
+
+
+def _in_words_of_the_file(message: str) -> str:
+    """Problem speaks of its arguments; the reader of a file knows its keys."""
+    for argument, key in ((r"means\[(\d+)\]", r"arms[\1].mean"), (r"policies\[(\d+)\]", r"mediators[\1].policy")):
+        message = re.sub(f"^{argument}", key, message)
+    message = re.sub(r"^costs\[(\d+)\]", r"mediators[\1].cost", message)
+    return message.replace("silent=True", "silent = true")
 
 
 def parse_family(value: Any) -> Family:
     """A family from its name or from a table with a name and parameters."""
     table = {"name": value} if isinstance(value, str) else _typed(value, Mapping, "family", "a name or a table with a name")
     name = table.get("name")
+    if "name" not in table:
+        raise SpecError(f"family.name is missing: choose one of {', '.join(FAMILIES)}")
     if not isinstance(name, str) or name not in FAMILIES:
-        raise SpecError(f"family.name = {name!r}: choose one of {', '.join(FAMILIES)}")
+        raise SpecError(f"family.name = {show(name)}: choose one of {', '.join(FAMILIES)}")
     parameters = {key: _number(table[key], f"family.{key}") for key in table if key != "name"}
     kind: Any = FAMILIES[name]
     _only(parameters, kind._fields, "family.")
@@ -117,6 +128,16 @@ def _policy(value: Any, arms: list[str], path: str) -> list[float]:
     return [_number(p, f"{path}[{a}]") for a, p in enumerate(value)]
 
 
+def show(value: Any) -> str:
+    """A value for a message: short, and as TOML would spell it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int) and abs(value) > 10**30:
+        return "a very large number"
+    text = repr(value) if isinstance(value, (str, int, float, list, dict)) else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
 def _name(table: Mapping[str, Any], default: str, taken: list[str], path: str) -> str:
     name: str = _typed(table.get("name", default), str, f"{path}.name", "a string")
     if name in taken:
@@ -128,6 +149,8 @@ def _name(table: Mapping[str, Any], default: str, taken: list[str], path: str) -
 
 def _tables(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     value = data.get(key)
+    if value is None or value == []:
+        raise SpecError(f"{key} is missing: write one [[{key}]] for each")
     if not isinstance(value, list) or not value or not all(isinstance(item, Mapping) for item in value):
         raise SpecError(f"{key} must be a list of tables: write one [[{key}]] for each")
     return value
@@ -136,22 +159,23 @@ def _tables(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
 def _only(table: Mapping[str, Any], known: Any, prefix: str) -> None:
     for key in table:
         if key not in known:
-            raise SpecError(f"{prefix}{key} is not a known key: choose from {', '.join(known) or 'none'}")
+            choices = f"choose from {', '.join(known)}" if known else "there is none here"
+            raise SpecError(f"{prefix}{key} is not a known key: {choices}")
 
 
 def _typed(value: Any, kind: Any, path: str, what: str) -> Any:
     if not isinstance(value, kind):
-        raise SpecError(f"{path} = {value!r}: must be {what}")
+        raise SpecError(f"{path} = {show(value)}: must be {what}")
     return value
 
 
 def _number(value: Any, path: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise SpecError(f"{path} = {value!r}: must be a number")
+        raise SpecError(f"{path} = {show(value)}: must be a number")
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise SpecError(f"{path} = {value!r}: must be a finite number")
+        raise SpecError(f"{path} = {show(value)}: must be a finite number")
     return number

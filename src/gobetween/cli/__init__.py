@@ -46,6 +46,9 @@ def main(arguments: list[str] | None = None) -> None:
     except GoBetweenError as error:
         click.echo(f"gobetween: {printable(str(error))}", err=True)
         sys.exit(2)
+    except OSError as error:
+        click.echo(f"gobetween: cannot write ({error.strerror})", err=True)
+        sys.exit(1)
 
 
 def printable(text: str) -> str:

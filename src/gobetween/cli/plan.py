@@ -2,10 +2,15 @@
 
 import json
 import os
+from collections.abc import Callable
+from typing import TypeVar
 
 import click
 
+from gobetween.errors import GoBetweenError, SpecError
 from gobetween.files import read_toml
+
+T = TypeVar("T")
 
 SMALL = 20_000  # K·E·max(K, E) up to which plain Python is done before compiled code is even loaded
 
@@ -29,14 +34,22 @@ def command(file: str, delta: str | None, as_json: bool) -> None:
     from gobetween.spec import parse_deltas, parse_spec
 
     spec = parse_spec(data, file)
-    deltas = parse_deltas(_numbers(delta)) if delta else spec.delta
-    plan = make_plan(spec.problem, deltas or DELTAS)
+    deltas = spec.delta if delta is None else _named("--delta", lambda: parse_deltas(_numbers(delta)))
+    plan = _named(file, lambda: make_plan(spec.problem, deltas or DELTAS))
     if as_json:
         click.echo(json.dumps({"title": spec.title} | plan.to_dict(), indent=2, allow_nan=False))
     else:
         from gobetween.cli.plan_page import show
 
         show(spec.title, plan)
+
+
+def _named(source: str, work: Callable[[], T]) -> T:
+    """Do the work; a mistake is told with its source."""
+    try:
+        return work()
+    except GoBetweenError as error:
+        raise SpecError(f"{source}: {error}") from None
 
 
 def _numbers(text: str) -> list[object]:

@@ -1,12 +1,13 @@
 """The lower bound on the number of queries (Theorem 1), as a certified value."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from gobetween.core.certificate import certify, leader, new_point
-from gobetween.core.game import COLD, INEXACT, OPTIMAL, TIE, new_space, solve
+from gobetween.core.game import COLD, INEXACT, OPTIMAL, TIE, UNREACHABLE, new_space, solve
 from gobetween.core.problem import Problem
 from gobetween.core.transport import evidence
 from gobetween.core.types import Floats
@@ -83,8 +84,10 @@ class LowerBound:
         return self.cost(delta) / (1.0 if costs is None else float(costs @ self.omega))
 
 
-def lower_bound(problem: Problem, tol: float = 1e-9) -> LowerBound:
+def lower_bound(problem: Problem, tol: float = 1e-9, without: Sequence[int] = ()) -> LowerBound:
     """T*(μ, π) and an optimal plan, with T_upper − T_lower ≤ tol · T_upper where double precision allows.
+
+    `without` lists mediators that the plan shall not ask, such as redundant ones; the bounds remain those of the whole problem.
 
     A tie for the best arm has T* = ∞ and status "tie". If the gap is not reached the status is "inexact"; the bounds are true.
     """
@@ -94,10 +97,14 @@ def lower_bound(problem: Problem, tol: float = 1e-9) -> LowerBound:
     a_star, _ = leader(mu)
     _check_range(problem, a_star)
     point, space = new_point(problem.K, problem.E), new_space(problem.K, problem.E)
+    allowed = R.copy()
+    allowed[:, list(without)] = 0.0
     with np.errstate(all="ignore"):  # without the JIT NumPy would warn of infinities that the kernel knows how to handle
-        status, steps = solve(problem.family, mu, R, tol, COLD, point, space)
+        status, steps = solve(problem.family, mu, allowed, tol, COLD, point, space)
+        if status == UNREACHABLE:
+            raise ProblemError("without these mediators some arm is never pulled: leave out fewer")
         if status != TIE:
-            certify(problem.family, mu, R, a_star, point, space.ledger)
+            status = OPTIMAL if certify(problem.family, mu, R, a_star, point, space.ledger) <= tol else INEXACT
     q = np.where(np.arange(problem.K) == a_star, 0.0, point.q)
     omega = point.omega / (1.0 if problem.costs is None else problem.costs)
     omega = omega / omega.sum()
@@ -117,11 +124,12 @@ def lower_bound(problem: Problem, tol: float = 1e-9) -> LowerBound:
 
 
 def _check_range(problem: Problem, a_star: int) -> None:
-    """Divergences must not overflow."""
+    """Divergences must neither overflow nor underflow."""
     best = float(problem.means[a_star])
     for a, mean in enumerate(problem.means):
-        if not math.isfinite(evidence(problem.family, best, float(mean), 1.0, 1.0)[0]):
+        size = evidence(problem.family, best, float(mean), 1.0, 1.0)[0]
+        if mean != best and not 1e-100 <= size <= 1e100:
             raise ProblemError(
-                f"the gap between {problem.arms[a_star]!r} and {problem.arms[a]!r} is too large for double precision: "
-                "measure rewards in a larger unit"
+                f"the gap between {problem.arms[a_star]!r} and {problem.arms[a]!r} is too {'small' if size < 1.0 else 'large'} "
+                "for double precision: look at the means and at the scale of the rewards"
             )

@@ -2,8 +2,8 @@
 
     ln E_{a>b} = inf { ln M_a⁺(λ_a) + ln M_b⁻(λ_b) : λ_b ≥ λ_a }
 
-M_i is a mixture of likelihood ratios of arm i's rewards: a martingale at arm i's true mean. Both terms are convex in the family's
-coordinate; when the first still falls (in the mean) at the common minimiser m, the infimum sits at λ_a = λ_b = m.
+M_i is a mixture of likelihood ratios of arm i's rewards: a martingale at arm i's true mean. Both terms are convex in the
+family's coordinate; when the first still falls (in the mean) at the common minimiser m, the infimum sits at λ_a = λ_b = m.
 """
 
 import math
@@ -17,7 +17,7 @@ MOST_STEPS = 200
 
 @leaf
 def at_common_mean(family: Family, tally: Tally, a: int, b: int, x: float) -> tuple[float, float, float]:
-    """ln M_a⁺(x) + ln M_b⁻(x), its slope, and the slope of the first term."""
+    """Ln M_a⁺(x) + ln M_b⁻(x), its slope, and the slope of the first term."""
     value_a, slope_a = log_mixture(family, float(tally.N_a[a]), tally.S_a[a], x, 1.0)
     value_b, slope_b = log_mixture(family, float(tally.N_a[b]), tally.S_a[b], x, -1.0)
     return value_a + value_b, slope_a + slope_b, slope_a
@@ -25,7 +25,7 @@ def at_common_mean(family: Family, tally: Tally, a: int, b: int, x: float) -> tu
 
 @leaf
 def log_evalue(family: Family, tally: Tally, a: int, b: int, enough: float) -> float:
-    """ln E_{a>b} for a leader a that is above b, from below and to 1e-9 — or, once it is known to lie under `enough`, any
+    """Ln E_{a>b} for a leader a that is above b, from below and to 1e-9 — or, once it is known to lie under `enough`, any
     number under it, and once it is known to reach it, any number from there to ln E.
 
     Every point evaluated bounds the convex function's minimum from above; the tangents at the ends of the bracket bound it from

@@ -43,11 +43,13 @@ def _entropy_gap(p: float, x: float, shift: float) -> float:
     return p * _gap_of_log(shift / p, x / p) if shift < 1e300 * p else shift
 
 
+#: Means, scales and costs must not be larger or smaller: their squares and ratios have to fit into double precision.
+SMALLEST, LARGEST = 1e-50, 1e50
 #: Share of a mixture's weight on the useful side; the rest costs 0.01 nat and helps when counts are very unequal.
 USEFUL = 0.99
 #: Prior precisions of the normal mixture (as numbers of pseudo-observations) and their weights.
-PRECISIONS = np.array([0.1, 1.0, 10.0, 100.0])
-PRECISION_WEIGHTS = np.array([1.0, 2.0, 4.0, 2.0]) / 9.0
+PRECISIONS = np.array([0.25, 1.0, 4.0, 16.0, 64.0])
+PRECISION_WEIGHTS = np.array([1.0, 2.0, 4.0, 4.0, 1.0]) / 12.0
 #: Grid of tilts for the other families, in units of the natural parameter, and their weights, heavier in the middle.
 TILTS = 2.0 ** np.arange(-9.0, 3.01, 0.5)
 _SHARES = 1.0 / (1.0 + (np.log2(TILTS) + 2.0) ** 2 / 4.0)
@@ -56,7 +58,7 @@ LOG_WEIGHTS = np.log(np.outer([USEFUL, 1.0 - USEFUL], _SHARES / _SHARES.sum()))
 
 @jit
 def _normal_mixture(n: float, S: float, x: float, side: float, sigma: float) -> tuple[float, float]:
-    """ln M and slope for normal rewards: tilts θ ~ N(0, 1/(cσ²)) cut in two halves, mixed over the grid of c.
+    """Ln M and slope for normal rewards: tilts θ ~ N(0, 1/(cσ²)) cut in two halves, mixed over the grid of c.
 
     M_c = (1 + n/c)^(−1/2) e^(z²) (1 + (2·USEFUL − 1) erf z),  z = side · (S − n x)/(σ √(2(n + c))).
     """
@@ -110,13 +112,15 @@ class Family:
         raise TypeError(f"{type(self).__name__} has no span")
 
     def tilt(self, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
-        """ln of the likelihood ratio after n rewards with sum S of the member tilted by θ (θ > 0: a higher mean) against the
-        member at coordinate x, and its slope in x."""
+        """Ln of the likelihood ratio after n rewards with sum S of the member tilted by θ (θ > 0: a higher mean) against the
+        member at coordinate x, and its slope in x.
+        """
         raise TypeError(f"{type(self).__name__} has no tilt")
 
     def log_mixture(self, n: float, S: float, x: float, side: float) -> tuple[float, float]:
-        """ln M(x) and its slope: a mixture of likelihood ratios against the member at coordinate x, USEFUL of its weight on
-        higher means (side = 1) or lower means (side = −1). Here over a fixed grid of tilts."""
+        """Ln M(x) and its slope: a mixture of likelihood ratios against the member at coordinate x, USEFUL of its weight on
+        higher means (side = 1) or lower means (side = −1). Here over a fixed grid of tilts.
+        """
         top, total, slope = -math.inf, 0.0, 0.0
         for j in range(2 * TILTS.shape[0]):
             k = j >> 1
@@ -141,7 +145,7 @@ class Family:
 
     def has_mean(self, mean: float) -> bool:
         """Is there a member with this mean?"""
-        return math.isfinite(mean) and self.low <= mean <= self.high and mean not in self.open_ends
+        return abs(mean) <= LARGEST and self.low <= mean <= self.high and mean not in self.open_ends
 
     def check_reward(self, reward: float) -> float:
         """The reward as a float, or an error that says what this family pays."""
@@ -173,8 +177,8 @@ class Gaussian(NamedTuple("Gaussian", [("sigma", float)]), Family):
     low, high = -math.inf, math.inf
 
     def __new__(cls, sigma: float = 1.0) -> "Gaussian":
-        if not (_number(sigma) and 0.0 < sigma < math.inf):
-            raise ProblemError(f"sigma of a Gaussian family must be a positive number, not {sigma!r}")
+        if not (_number(sigma) and SMALLEST <= sigma <= LARGEST):
+            raise ProblemError(f"sigma of a Gaussian family must be a positive number (1e-50 to 1e50), not {sigma!r}")
         return super().__new__(cls, float(sigma))
 
     def span(self) -> tuple[float, float]:
@@ -297,7 +301,7 @@ class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):
     proxy = True
 
     def __new__(cls, low: float = 0.0, high: float = 1.0) -> "Bounded":
-        if not (_number(low) and _number(high) and -math.inf < low < high < math.inf):
+        if not (_number(low) and _number(high) and -LARGEST <= low < high <= LARGEST and high - low >= SMALLEST):
             raise ProblemError(f"a Bounded family needs finite low < high, not low={low!r}, high={high!r}")
         return super().__new__(cls, float(low), float(high))
 

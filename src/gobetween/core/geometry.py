@@ -35,11 +35,12 @@ def price_of_mediation(problem: Problem, tol: float = 1e-9) -> MediationPrice:
     if direct.status == "tie":
         return MediationPrice(np.nan, np.nan, np.nan, False, np.nan, direct.omega)
     distance = hull_distance(problem.policies, direct.omega)
+    upper = max(1.0, ours.T_upper / direct.T_lower)
     return MediationPrice(
-        ratio=ours.T_star / direct.T_star,
+        ratio=max(1.0, ours.T_star / direct.T_star),
         lower=max(1.0, ours.T_lower / direct.T_upper),
-        upper=max(1.0, ours.T_upper / direct.T_lower),
-        is_free=distance <= 1e-7,
+        upper=upper,
+        is_free=distance <= 1e-7 and upper <= 1.0 + 1e-6,
         distance=distance,
         direct_weights=direct.omega,
     )
@@ -71,16 +72,21 @@ def redundant_mediators(problem: Problem) -> tuple[Redundancy, ...]:
 
     Tested one at a time from the last to the first, against those that remain, so that they may all be removed together.
     """
-    costs = np.ones(problem.E) if problem.costs is None else problem.costs
-    remaining = np.ones(problem.E, dtype=bool)
+    return find_redundant(problem.policies, np.ones(problem.E) if problem.costs is None else problem.costs)
+
+
+def find_redundant(policies: Floats, costs: Floats) -> tuple[Redundancy, ...]:
+    """`redundant_mediators` for policies and costs alone: means do not matter."""
+    E = len(policies)
+    remaining = np.ones(E, dtype=bool)
     found = []
-    for e in range(problem.E - 1, -1, -1):
+    for e in range(E - 1, -1, -1):
         remaining[e] = False
-        alpha = _cheapest_substitute(problem.policies, costs, e, remaining)
+        alpha = _cheapest_substitute(policies, costs, e, remaining)
         if alpha is None:
             remaining[e] = True
         else:
-            found.append(Redundancy(e, _reason(problem.policies, costs, e, alpha), alpha))
+            found.append(Redundancy(e, _reason(policies, costs, e, alpha), alpha))
     return tuple(reversed(found))
 
 

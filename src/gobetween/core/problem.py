@@ -1,6 +1,5 @@
 """A problem: arms with means, mediators with policies and costs. Validated once, then read-only."""
 
-import math
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gobetween.core.families import Family, Gaussian
+from gobetween.core.families import LARGEST, SMALLEST, Family, Gaussian
 from gobetween.core.types import Floats, Ints
 from gobetween.errors import ProblemError
 
@@ -112,14 +111,17 @@ class Problem:
     def _check_rows(self) -> None:
         for e, row in enumerate(self.policies):
             for a, p in enumerate(row):
-                if not (math.isfinite(p) and p >= 0.0):
+                if not 0.0 <= p <= 1.0 + ROW_TOLERANCE:
+                    hint = "; divide percentages by 100" if 1.0 < p <= 100.0 else ""
                     raise ProblemError(
                         f"policies[{e}][{a}] = {p:g} (mediator {self.mediators[e]!r}, arm {self.arms[a]!r}): "
-                        "a probability is a finite number, 0 or more"
+                        f"a probability is a number from 0 to 1{hint}"
                     )
             total = float(row.sum())
             if total > 1.0 + ROW_TOLERANCE or (total < 1.0 - ROW_TOLERANCE and not self.silent):
-                hint = "at most 1" if self.silent else "1; if this mediator sometimes answers nothing, say silent=True"
+                hint = "at most 1" if self.silent else "1 (to 1e-9: give enough digits)"
+                if total < 1.0:
+                    hint += "; if this mediator sometimes answers nothing, say silent=True"
                 raise ProblemError(
                     f"policies[{e}] (mediator {self.mediators[e]!r}) sums to {total:.12g}: it must sum to {hint}"
                 )
@@ -129,8 +131,10 @@ class Problem:
         if len(values) != self.E:
             raise ProblemError(f"costs has {len(values)} entries: it needs one for each of the {self.E} mediators")
         for e, cost in enumerate(values):
-            if not (math.isfinite(cost) and cost > 0.0):
-                raise ProblemError(f"costs[{e}] = {cost:g} (mediator {self.mediators[e]!r}): a cost is a positive number")
+            if not SMALLEST <= cost <= LARGEST:
+                raise ProblemError(
+                    f"costs[{e}] = {cost:g} (mediator {self.mediators[e]!r}): a cost is a positive number (1e-50 to 1e50)"
+                )
         return values
 
 

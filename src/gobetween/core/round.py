@@ -16,8 +16,7 @@ def observe(sampler: Sampler, state: State, e: int, a: int, reward: float) -> No
     state.N_ea[e, a] += 1
     if a < state.tally.N_a.shape[0]:
         count(state.tally, a, reward)
-    if sampler.unknown:
-        estimate(sampler, state, e)
+    estimate(sampler, state, e)
 
 
 @leaf

@@ -11,7 +11,7 @@ from gobetween.core.bound import lower_bound
 from gobetween.core.certificate import Point, forget, new_point
 from gobetween.core.families import Family
 from gobetween.core.game import INEXACT, OPTIMAL, WARM, Space, new_space, solve
-from gobetween.core.geometry import redundant_mediators
+from gobetween.core.geometry import find_redundant
 from gobetween.core.jit import jit, leaf
 from gobetween.core.problem import Problem
 from gobetween.core.state import State, seen_all
@@ -85,44 +85,59 @@ class Sampler(NamedTuple):
     """A rule at work on K arms and E mediators; n of these are members, the others were pruned."""
 
     kind: int
-    unknown: bool
     tol: float
     members: Ints  # [n] the mediators that may be asked
+    unknown: Bools  # [n] is the policy estimated?
     costs: Floats  # [n]
-    R: Floats  # [K, n] rates; estimated along the way when unknown
+    R: Floats  # [K, n] rates; estimated along the way where unknown
     target: Floats  # [n] Σω (C), fixed shares, or scratch
     omega: Floats  # [n] the latest shares of queries
     point: Point
     space: Space
 
 
-def new_sampler(rule: Sampling, problem: Problem) -> Sampler:
-    """Set a rule to work on a problem; of the means only Oracle knows."""
-    gone = [item.mediator for item in redundant_mediators(problem)] if isinstance(rule, Tracking) and rule.prune else []
-    members = np.setdiff1d(np.arange(problem.E), gone).astype(np.int64)
+def new_sampler(rule: Tracking | UniformSampling | Static, policies: Floats, declared: Bools, costs: Floats) -> Sampler:
+    """Set a rule to work on policies [E, K], of which only the declared ones may be looked at."""
+    E, K = policies.shape
+    known = declared if not (isinstance(rule, Tracking) and rule.policies == "unknown") else np.zeros(E, np.bool_)
+    members = np.arange(E)
+    if isinstance(rule, Tracking) and rule.prune:
+        if not known.all():
+            raise ProblemError("prune=True needs the policy of every mediator: declare them all, or say prune=False")
+        members = np.setdiff1d(members, [item.mediator for item in find_redundant(policies, costs)])
     n = len(members)
-    costs = np.ones(n) if problem.costs is None else problem.costs[members]
-    unknown = isinstance(rule, Tracking) and rule.policies == "unknown"
-    R = np.zeros((problem.K, n)) if unknown else np.ascontiguousarray(problem.rates[:, members])
-    target = np.zeros(n)
-    if isinstance(rule, Tracking):
-        kind = C_TRACKING if rule.tracking == "C" else D_TRACKING
-    elif isinstance(rule, UniformSampling):
-        kind = RANDOM if rule.order == "random" else CYCLIC
-    else:
-        kind, target = FIXED, _fixed(rule, problem)
+    R = np.ascontiguousarray((np.where(known[:, None], policies, 0.0) / costs[:, None])[members].T)
+    kind, target = _kind(rule), np.zeros(n)
+    if isinstance(rule, Static):
+        if len(rule.omega) != E:
+            raise ProblemError(f"omega of Static has {len(rule.omega)} shares for {E} mediators")
+        target[:] = rule.omega
     tol = rule.tol if isinstance(rule, Tracking) else 1e-2
     return Sampler(
-        kind, unknown, tol, members, costs, R, target, np.full(n, 1.0 / n), new_point(problem.K, n), new_space(problem.K, n)
+        kind,
+        tol,
+        members.astype(np.int64),
+        ~known[members],
+        costs[members],
+        R,
+        target,
+        np.full(n, 1.0 / n),
+        new_point(K, n),
+        new_space(K, n),
     )
 
 
-def _fixed(rule: Static | Oracle, problem: Problem) -> Floats:
-    if isinstance(rule, Oracle):
-        return lower_bound(problem).omega
-    if len(rule.omega) != problem.E:
-        raise ProblemError(f"omega of Static has {len(rule.omega)} shares for {problem.E} mediators")
-    return np.array(rule.omega)
+def _kind(rule: Tracking | UniformSampling | Static) -> int:
+    if isinstance(rule, Tracking):
+        return C_TRACKING if rule.tracking == "C" else D_TRACKING
+    if isinstance(rule, UniformSampling):
+        return RANDOM if rule.order == "random" else CYCLIC
+    return FIXED
+
+
+def resolve(rule: Sampling, problem: Problem) -> Tracking | UniformSampling | Static:
+    """Tell Oracle what only a simulation knows."""
+    return Static(lower_bound(problem).omega) if isinstance(rule, Oracle) else rule
 
 
 def _choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
@@ -136,15 +151,17 @@ def restart(sampler: Sampler) -> None:
     forget(sampler.point)
     if sampler.kind != FIXED:
         sampler.target[:] = 0.0
-    if sampler.unknown:
-        sampler.R[:] = 0.0
+    for i in range(sampler.members.shape[0]):
+        if sampler.unknown[i]:
+            for a in range(sampler.R.shape[0]):
+                sampler.R[a, i] = 0.0
 
 
 @leaf
 def estimate(sampler: Sampler, state: State, e: int) -> None:
-    """Refresh the rates of a mediator that has just answered: π̂_e(a) = N_ea/Σ_a N_ea, silence included."""
+    """Refresh the rates of a mediator that has just answered, if they are unknown: π̂_e(a) = N_ea/Σ_a N_ea, silence included."""
     for i in range(sampler.members.shape[0]):
-        if sampler.members[i] == e:
+        if sampler.members[i] == e and sampler.unknown[i]:
             K = sampler.R.shape[0]
             answers = 0
             for a in range(K + 1):
@@ -160,7 +177,7 @@ def refresh(family: Family, sampler: Sampler, state: State) -> None:
     status = -1
     if seen_all(state.tally.N_a):
         status = solve(family, state.tally.mu_hat, sampler.R, sampler.tol, WARM, sampler.point, sampler.space)[0]
-    known = status == OPTIMAL or status == INEXACT
+    known = status in (OPTIMAL, INEXACT)
     total = 0.0
     for i in range(n):
         sampler.omega[i] = sampler.point.omega[i] / sampler.costs[i] if known else 1.0
@@ -170,9 +187,7 @@ def refresh(family: Family, sampler: Sampler, state: State) -> None:
 
 
 @jit
-def choose(
-    family: Family, sampler: Sampler, state: State, t: int, available: Bools, rng: np.random.Generator
-) -> int:
+def choose(family: Family, sampler: Sampler, state: State, t: int, available: Bools, rng: np.random.Generator) -> int:
     """The mediator to ask at time t (queries issued before); −1 when no member is available."""
     n = sampler.members.shape[0]
     if sampler.kind == RANDOM:
@@ -209,6 +224,6 @@ def pick(members: Ints, available: Bools, rng: np.random.Generator) -> int:
     for i in range(members.shape[0]):
         if available[members[i]]:
             if skip == 0:
-                return members[i]
+                return int(members[i])
             skip -= 1
     return -1

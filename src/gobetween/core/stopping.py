@@ -1,6 +1,6 @@
 """Stopping rules: when the leader may be named. Rules are small values; `Stopper` is what compiled code sees of them.
 
-Every rule here stops when a statistic reaches c(δ) + h(t): c is computed once, h along the way, so that one path serves every δ.
+Every rule here stops when a statistic reaches c(δ) + h(t): c is computed once, h along the way, so one path serves every δ.
 """
 
 import math

@@ -37,7 +37,7 @@ def project(omega: Floats, floor: float) -> None:
 
 @leaf
 def furthest_behind(target: Floats, N_e: Ints, members: Ints, available: Bools) -> int:
-    """argmax of target_i − N_e over the available members; −1 when none is available. Ties go to the first."""
+    """Argmax of target_i − N_e over the available members; −1 when none is available. Ties go to the first."""
     best, lag = -1, -math.inf
     for i in range(members.shape[0]):
         e = members[i]
