@@ -83,7 +83,7 @@ PI = [[0.5, 0.5], [0.1, 0.9]]
         (dict(means=[1, 0], arms=["a", "a"]), "arms[1] = 'a' is also the name of arms[0]: names must differ"),
         (dict(means=[1, 0], arms=["a", " "]), "arms[1] = ' ': a name is a non-empty string"),
         (dict(means=[1, 0], arms=["a", 3]), "arms[1] = 3: a name is a non-empty string"),
-        (dict(means=[1, 0], arms="ab"), "arms must be a list of names, not the single string 'ab'"),
+        (dict(means=[1, 0], arms="ab"), "arms must be a list of names, not 'ab'"),
         (dict(means=[1, 0], policies=PI, mediators=["x", "x"]), "mediators[1] = 'x' is also the name of mediators[0]"),
     ],
 )

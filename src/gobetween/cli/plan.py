@@ -12,7 +12,7 @@ from gobetween.files import read_toml
 
 T = TypeVar("T")
 
-SMALL = 20_000  # K·E·max(K, E) up to which plain Python is done before compiled code is even loaded
+SMALL = 20_000  # K·max(K, E)² up to which plain Python is done before compiled code is even loaded
 
 
 @click.command("plan")
@@ -28,7 +28,7 @@ def command(file: str, delta: str | None, as_json: bool) -> None:
     """
     data = read_toml(file)
     K, E = (len(data[key]) if isinstance(data.get(key), list) else 1 for key in ("arms", "mediators"))
-    if K * E * max(K, E) <= SMALL:
+    if K * max(K, E) ** 2 <= SMALL:
         os.environ.setdefault("GOBETWEEN_JIT", "off")
     from gobetween.planning import DELTAS, make_plan
     from gobetween.spec import parse_deltas, parse_spec

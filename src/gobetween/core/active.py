@@ -31,14 +31,14 @@ class Sets(NamedTuple):
     items: Ints  # [2, n] the first entries of a row, as many as size says, are the members of S, of A
     size: Ints  # [2]
     weight: Floats  # [2, n] ω and y
-    matrix: Floats  # [E+K, E+K]
-    step: Floats  # [E+K]
+    matrix: Floats  # [m, m], m ≤ E+K
+    step: Floats  # [m]
 
 
 @jit
 def new_sets(K: int, E: int) -> Sets:
     """Space for `polish`."""
-    n, m = max(K, E), K + E
+    n, m = max(K, E), min(K + E, 4 * K + 32)  # a support of more than K + 1 is never needed
     return Sets(np.zeros((2, n), np.int64), np.zeros(2, np.int64), np.zeros((2, n)), np.zeros((m, m)), np.zeros(m))
 
 
@@ -152,6 +152,8 @@ def polish(
             return k
         enter(RIVALS, rival, sets)
         enter(MEDIATORS, mediator, sets)
+        if sets.size[MEDIATORS] + sets.size[RIVALS] > sets.step.shape[0]:
+            return k
         fill(family, mu, R, a_star, level, sets, ledger)
         if not lu_solve(sets.matrix, sets.step, sets.size[MEDIATORS] + sets.size[RIVALS]):
             return k

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gobetween.core.certificate import certify, leader, new_point
+from gobetween.core.families import is_number
 from gobetween.core.game import COLD, INEXACT, OPTIMAL, TIE, UNREACHABLE, new_space, solve
 from gobetween.core.problem import Problem
 from gobetween.core.transport import evidence
@@ -18,9 +19,9 @@ STATUS = {OPTIMAL: "optimal", INEXACT: "inexact", TIE: "tie"}
 
 def binary_kl(delta: float) -> float:
     """kl(δ, 1 − δ) for δ < ½, and 0 from there on: a coin is right half of the time."""
-    if not 0.0 < delta < 1.0:
+    if not (is_number(delta) and 0.0 < delta < 1.0):
         raise ProblemError(f"delta = {delta!r}: the risk of a wrong answer is a number between 0 and 1, such as 0.05")
-    return (1.0 - 2.0 * delta) * math.log((1.0 - delta) / delta) if delta < 0.5 else 0.0
+    return (1.0 - 2.0 * delta) * (math.log1p(-delta) - math.log(delta)) if delta < 0.5 else 0.0
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,9 @@ class LowerBound:
     @property
     def gap(self) -> float:
         """(T_upper − T_lower)/T_upper; 0 in a tie, where T* = ∞ is exact."""
-        return 0.0 if self.status == "tie" else 1.0 - self.T_lower / self.T_upper
+        if self.status == "tie":
+            return 0.0
+        return 1.0 - self.T_lower / self.T_upper if math.isfinite(self.T_upper) else 1.0
 
     @property
     def rival_points(self) -> Floats:
@@ -91,7 +94,7 @@ def lower_bound(problem: Problem, tol: float = 1e-9, without: Sequence[int] = ()
 
     A tie for the best arm has T* = ∞ and status "tie". If the gap is not reached the status is "inexact"; the bounds are true.
     """
-    if not 0.0 < tol < 1.0:
+    if not (is_number(tol) and 0.0 < tol < 1.0):
         raise ProblemError(f"tol = {tol!r}: the relative gap is a number between 0 and 1, such as 1e-9")
     mu, R = problem.means.copy(), problem.rates  # writable copies: Numba would compile anew for read-only ones
     a_star, _ = leader(mu)

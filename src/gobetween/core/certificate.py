@@ -94,7 +94,8 @@ def payoffs(family: Family, mu: Floats, R: Floats, a_star: int, omega: Floats, l
         if a != a_star:
             f, d_1, d_a = evidence(family, mu[a_star], mu[a], ledger[W, a_star], ledger[W, a])
         ledger[F, a], ledger[D_1, a], ledger[D_A, a] = f, d_1, d_a
-        lowest = min(lowest, f)
+        if f < lowest or f != f:  # NaN stays
+            lowest = f
     return lowest
 
 
@@ -112,7 +113,7 @@ def prices(R: Floats, a_star: int, y: Floats, ledger: Floats) -> float:
     spread(R, ledger, V, ledger, WORTH)
     highest = 0.0
     for e in range(E):
-        if not ledger[WORTH, e] <= highest:  # NaN passes
+        if ledger[WORTH, e] > highest or ledger[WORTH, e] != ledger[WORTH, e]:  # NaN stays
             highest = ledger[WORTH, e]
     return highest
 
@@ -154,7 +155,7 @@ def certify(family: Family, mu: Floats, R: Floats, a_star: int, point: Point, le
     spent = 0.0
     for e in range(R.shape[1]):
         spent += point.omega[e]
-    T_upper = spent / lowest if lowest > 0.0 else math.inf
+    T_upper = spent / lowest if 0.0 < lowest < math.inf else math.inf
     T_lower = total / highest if highest > 0.0 else 0.0
     point.bounds[0], point.bounds[1] = min(T_lower, T_upper), T_upper
     return relative_gap(point)
@@ -173,7 +174,7 @@ def improve(
         spent += omega[e]
     for a in range(K):
         charged += y[a]
-    if lowest > 0.0 and spent < point.bounds[1] * lowest:
+    if 0.0 < lowest < math.inf and spent < point.bounds[1] * lowest:
         point.bounds[1] = spent / lowest
         each = 1.0 / spent
         for e in range(E):

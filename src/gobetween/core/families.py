@@ -9,7 +9,7 @@ full precision, it loses no digits when means are close, when x is close to eith
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -95,8 +95,8 @@ class Family:
         """d(μ, x), the KL divergence between the members with means μ and x = rest·μ + step·toward."""
         raise TypeError(f"{type(self).__name__} has no divergence")
 
-    def variance(self, mean: float) -> float:
-        """V(mean), the variance function."""
+    def variance(self, mu: float, toward: float = 0.0, step: float = 0.0, rest: float = 1.0) -> float:
+        """V(x), the variance function, at x = rest·μ + step·toward; by default at μ."""
         raise TypeError(f"{type(self).__name__} has no variance")
 
     def draw(self, mean: float, rng: np.random.Generator) -> float:
@@ -177,7 +177,7 @@ class Gaussian(NamedTuple("Gaussian", [("sigma", float)]), Family):
     low, high = -math.inf, math.inf
 
     def __new__(cls, sigma: float = 1.0) -> "Gaussian":
-        if not (_number(sigma) and SMALLEST <= sigma <= LARGEST):
+        if not (is_number(sigma) and SMALLEST <= sigma <= LARGEST):
             raise ProblemError(f"sigma of a Gaussian family must be a positive number (1e-50 to 1e50), not {sigma!r}")
         return super().__new__(cls, float(sigma))
 
@@ -188,7 +188,7 @@ class Gaussian(NamedTuple("Gaussian", [("sigma", float)]), Family):
         shift = step * (toward - mu)
         return shift * shift * (0.5 / (self.sigma * self.sigma))
 
-    def variance(self, mean: float) -> float:
+    def variance(self, mu: float, toward: float = 0.0, step: float = 0.0, rest: float = 1.0) -> float:
         return self.sigma * self.sigma
 
     def draw(self, mean: float, rng: np.random.Generator) -> float:
@@ -214,8 +214,8 @@ class Bernoulli(NamedTuple("Bernoulli", []), Family):
         ones = _entropy_gap(mu, rest * mu + step * toward, shift)
         return ones + _entropy_gap(1.0 - mu, rest * (1.0 - mu) + step * (1.0 - toward), -shift)
 
-    def variance(self, mean: float) -> float:
-        return mean * (1.0 - mean)
+    def variance(self, mu: float, toward: float = 0.0, step: float = 0.0, rest: float = 1.0) -> float:
+        return (rest * mu + step * toward) * (rest * (1.0 - mu) + step * (1.0 - toward))
 
     def draw(self, mean: float, rng: np.random.Generator) -> float:
         return 1.0 if rng.random() < mean else 0.0
@@ -242,8 +242,8 @@ class Poisson(NamedTuple("Poisson", []), Family):
     def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
         return _entropy_gap(mu, rest * mu + step * toward, step * (toward - mu))
 
-    def variance(self, mean: float) -> float:
-        return mean
+    def variance(self, mu: float, toward: float = 0.0, step: float = 0.0, rest: float = 1.0) -> float:
+        return rest * mu + step * toward
 
     def draw(self, mean: float, rng: np.random.Generator) -> float:
         return float(rng.poisson(mean))
@@ -270,10 +270,12 @@ class Exponential(NamedTuple("Exponential", []), Family):
 
     def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
         x = rest * mu + step * toward
+        if x <= 0.0:
+            return math.inf
         return _gap_of_log(step * (mu - toward) / x, mu / x)
 
-    def variance(self, mean: float) -> float:
-        return mean * mean
+    def variance(self, mu: float, toward: float = 0.0, step: float = 0.0, rest: float = 1.0) -> float:
+        return (rest * mu + step * toward) ** 2
 
     def draw(self, mean: float, rng: np.random.Generator) -> float:
         return mean * rng.standard_exponential()
@@ -301,7 +303,7 @@ class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):
     proxy = True
 
     def __new__(cls, low: float = 0.0, high: float = 1.0) -> "Bounded":
-        if not (_number(low) and _number(high) and -LARGEST <= low < high <= LARGEST and high - low >= SMALLEST):
+        if not (is_number(low) and is_number(high) and -LARGEST <= low < high <= LARGEST and high - low >= SMALLEST):
             raise ProblemError(f"a Bounded family needs finite low < high, not low={low!r}, high={high!r}")
         return super().__new__(cls, float(low), float(high))
 
@@ -312,7 +314,7 @@ class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):
         shift, width = step * (toward - mu), self.high - self.low
         return shift * shift * (2.0 / (width * width))
 
-    def variance(self, mean: float) -> float:
+    def variance(self, mu: float, toward: float = 0.0, step: float = 0.0, rest: float = 1.0) -> float:
         return 0.25 * (self.high - self.low) ** 2
 
     def draw(self, mean: float, rng: np.random.Generator) -> float:
@@ -322,7 +324,8 @@ class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):
         return _normal_mixture(n, S, x, side, 0.5 * (self.high - self.low))
 
 
-def _number(value: Any) -> bool:
+def is_number(value: object) -> bool:
+    """A real number, and not True or False."""
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
@@ -336,9 +339,9 @@ def divergence(family: Family, mu: float, toward: float, step: float, rest: floa
 
 
 @by_family
-def variance(family: Family, mean: float) -> float:
-    """V(mean) in compiled code."""
-    return family.variance(mean)
+def variance(family: Family, mu: float, toward: float, step: float, rest: float) -> float:
+    """V(rest·μ + step·toward) in compiled code."""
+    return family.variance(mu, toward, step, rest)
 
 
 @by_family

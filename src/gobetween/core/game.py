@@ -53,13 +53,24 @@ def warm(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, point: 
 
 
 @leaf
-def cold(
-    family: Family, mu: Floats, R: Floats, a_star: int, tol: float, point: Point, ledger: Floats, sets: Sets, room: Room
+def attempt(
+    family: Family,
+    mu: Floats,
+    R: Floats,
+    a_star: int,
+    tol: float,
+    uniform: float,
+    point: Point,
+    ledger: Floats,
+    sets: Sets,
+    room: Room,
 ) -> int:
-    """Interior point method to a rough gap, polish, and on with the interior point method where that does not settle it."""
+    """Interior point method to a rough gap, polish, and on with the interior point method where that does not settle it.
+
+    The bounds of the point are only ever improved.
+    """
     K, E = R.shape
-    forget(point)
-    level = start(family, mu, R, a_star, room, ledger)
+    level = start(family, mu, R, a_star, uniform, room, ledger)
     steps, rough = 0, 1e-3
     while True:
         steps += interior(family, mu, R, level, a_star, max(tol, rough), point, ledger, room)
@@ -72,6 +83,20 @@ def cold(
         if relative_gap(point) <= tol or rough <= max(tol, 1e-14):
             return steps
         rough *= 1e-3
+
+
+@leaf
+def cold(
+    family: Family, mu: Floats, R: Floats, a_star: int, tol: float, point: Point, ledger: Floats, sets: Sets, room: Room
+) -> int:
+    """Start anew; where rounding spoils one way to the optimum, another start takes another way."""
+    forget(point)
+    steps = 0
+    for uniform in (0.3, 0.9, 0.05):
+        steps += attempt(family, mu, R, a_star, tol, uniform, point, ledger, sets, room)
+        if relative_gap(point) <= tol:
+            break
+    return steps
 
 
 @leaf

@@ -6,7 +6,7 @@ import numpy as np
 
 from gobetween.core.bound import lower_bound
 from gobetween.core.problem import Problem
-from gobetween.core.types import Floats
+from gobetween.core.types import Bools, Floats
 
 TOLERANCE = 1e-9
 
@@ -79,18 +79,26 @@ def find_redundant(policies: Floats, costs: Floats) -> tuple[Redundancy, ...]:
     """`redundant_mediators` for policies and costs alone: means do not matter."""
     E = len(policies)
     remaining = np.ones(E, dtype=bool)
-    found = []
+    found: list[tuple[int, Floats]] = []
     for e in range(E - 1, -1, -1):
         remaining[e] = False
         alpha = _cheapest_substitute(policies, costs, e, remaining)
         if alpha is None:
             remaining[e] = True
         else:
-            found.append(Redundancy(e, _reason(policies, costs, e, alpha), alpha))
-    return tuple(reversed(found))
+            found.append((e, alpha))
+    return tuple(_redundancy(policies, costs, e, alpha, remaining) for e, alpha in reversed(found))
 
 
-def _cheapest_substitute(policies: Floats, costs: Floats, e: int, allowed: np.ndarray) -> Floats | None:
+def _redundancy(policies: Floats, costs: Floats, e: int, alpha: Floats, remaining: Bools) -> Redundancy:
+    """With a substitute among those that remain in the end; there is one, because a substitute's substitute is one."""
+    if (alpha[~remaining] > 0.0).any():
+        final = _cheapest_substitute(policies, costs, e, remaining)
+        alpha = alpha if final is None else final
+    return Redundancy(e, _reason(policies, costs, e, alpha), alpha)
+
+
+def _cheapest_substitute(policies: Floats, costs: Floats, e: int, allowed: Bools) -> Floats | None:
     """Min cᵀα s.t. πᵀα ≥ π_e over the allowed mediators, if that costs no more than c_e; None otherwise.
 
     Arms are scaled by their best mediator, so that rare arms count as much as common ones, and the solution is scaled up to be
@@ -123,4 +131,4 @@ def _reason(policies: Floats, costs: Floats, e: int, alpha: Floats) -> str:
     exact = np.allclose(policies.T @ alpha, policies[e], rtol=1e-7, atol=1e-12)
     if not exact or costs @ alpha < costs[e] * (1.0 - 1e-7):
         return "dominated"
-    return "duplicate" if np.count_nonzero(alpha) == 1 else "mixture"
+    return "duplicate" if np.count_nonzero(alpha > 1e-9) == 1 and abs(alpha.max() - 1.0) < 1e-7 else "mixture"

@@ -81,15 +81,15 @@ def greedy_cover(family: Family, mu: Floats, R: Floats, a_star: int, at: Floats)
 
 
 @leaf
-def start(family: Family, mu: Floats, R: Floats, a_star: int, room: Room, ledger: Floats) -> float:
-    """A start that is strictly feasible on both sides: the greedy cover mixed with uniform weights and scaled up to f ≥ 1.2 F,
+def start(family: Family, mu: Floats, R: Floats, a_star: int, uniform: float, room: Room, ledger: Floats) -> float:
+    """A start that is strictly feasible on both sides: the greedy cover, a share of it made uniform, scaled up to f ≥ 1.2 F,
     rivals weighed by 1/s and scaled down to a worth of 0.9; returns the level F = 1/(the cover's T).
     """
     K, E = R.shape
     at = room.at
     level = 1.0 / greedy_cover(family, mu, R, a_star, at)
     for e in range(E):
-        at[OMEGA, e] = 0.7 * at[OMEGA, e] * level + 0.3 / E
+        at[OMEGA, e] = (1.0 - uniform) * at[OMEGA, e] * level + uniform / E
     up = 1.2 * level / payoffs(family, mu, R, a_star, at[OMEGA], ledger)
     for e in range(E):
         at[OMEGA, e] *= up

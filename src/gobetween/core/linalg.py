@@ -52,7 +52,7 @@ def cholesky(M: Floats) -> None:
     for j in range(n):
         whole = M[j, j]
         pivot = whole - row_dot(M, j, M, j, j)
-        M[j, j] = 1.0 / np.sqrt(pivot) if pivot > 1e-15 * whole else 0.0
+        M[j, j] = 1.0 / np.sqrt(pivot) if pivot > 1e-30 * whole else 0.0
         for i in range(j + 1, n):
             M[i, j] = (M[i, j] - row_dot(M, i, M, j, j)) * M[j, j]
 

@@ -1,6 +1,6 @@
 """A problem: arms with means, mediators with policies and costs. Validated once, then read-only."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any
 
@@ -43,7 +43,7 @@ class Problem:
         arms: Sequence[str] | None = None,
         mediators: Sequence[str] | None = None,
     ) -> None:
-        if not isinstance(family, Family):
+        if type(family) is Family or Family not in type(family).__mro__:
             raise ProblemError(f"family must be one such as gb.Gaussian(1.0) or gb.Bernoulli(), not {family!r}")
         self.family, self.silent, self.direct = family, bool(silent), policies is None
         self.means = _array(means, "means", 1)
@@ -88,7 +88,7 @@ class Problem:
 
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> "Problem":
-        """Read a problem from a file in the one TOML shape (docs/spec.md)."""
+        """Read a problem from a file in the one TOML shape (docs/plan.md)."""
         from gobetween.spec import read_spec  # the one import upwards, for the reader's convenience
 
         return read_spec(path).problem
@@ -111,6 +111,11 @@ class Problem:
     def _check_rows(self) -> None:
         for e, row in enumerate(self.policies):
             for a, p in enumerate(row):
+                if 0.0 < p < SMALLEST:
+                    raise ProblemError(
+                        f"policies[{e}][{a}] = {p:g} (mediator {self.mediators[e]!r}, arm {self.arms[a]!r}) "
+                        "is too small for double precision: write 0"
+                    )
                 if not 0.0 <= p <= 1.0 + ROW_TOLERANCE:
                     hint = "; divide percentages by 100" if 1.0 < p <= 100.0 else ""
                     raise ProblemError(
@@ -147,7 +152,7 @@ def _array(values: ArrayLike, what: str, ndim: int) -> Floats:
     shape = "a list of numbers" if ndim == 1 else "a matrix: one row of numbers for each mediator, all of one length"
     try:
         array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ProblemError(f"{what} must be {shape}") from None
     if array.ndim != ndim or 0 in array.shape:
         raise ProblemError(f"{what} must be {shape}, not an array of shape {array.shape}")
@@ -157,8 +162,8 @@ def _array(values: ArrayLike, what: str, ndim: int) -> Floats:
 def _names(names: Any, count: int, what: str, default: tuple[str, ...] | None) -> tuple[str, ...]:
     if names is None:
         return default or tuple(f"{what} {i + 1}" for i in range(count))
-    if isinstance(names, str):
-        raise ProblemError(f"{what}s must be a list of names, not the single string {names!r}")
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise ProblemError(f"{what}s must be a list of names, not {names!r}")
     given = tuple(names)
     if len(given) != count:
         raise ProblemError(f"{what}s has {len(given)} names for {count} {what}s")

@@ -30,6 +30,6 @@ def curvature(family: Family, mu_1: float, mu_a: float, w_1: float, w_a: float) 
     """−∇²f_a = κ (h_1, h_a)(h_1, h_a)ᵀ as κ, h_1, h_a; κ = 1/((w_1+w_a) V(x_a)), h = (μ_1 − x_a, μ_a − x_a)."""
     each = 1.0 / (w_1 + w_a)
     gap, share_1, share_a = mu_1 - mu_a, w_1 * each, w_a * each
-    spread = variance(family, mu_a * share_a + mu_1 * share_1)
+    spread = variance(family, mu_a, mu_1, share_1, share_a)
     kappa = each / spread if spread > 0.0 else 0.0  # x_a rounded to the boundary of the domain
     return kappa, gap * share_a, -gap * share_1
