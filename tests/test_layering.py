@@ -13,7 +13,7 @@ RINGS = [
     ["errors"],
     ["core", "files"],
     ["spec"],
-    ["engine"],
+    ["engine", "learner", "progress"],
     ["planning"],
     ["cli", "__main__"],
 ]
@@ -53,3 +53,8 @@ def test_only_one_file_knows_numba() -> None:
         str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.py") if any(n.split(".")[0] == "numba" for n in imports(path))
     ]
     assert knows == ["core/jit.py"]
+
+
+def test_engine_and_learner_do_not_know_each_other() -> None:
+    for one, other in (("engine", "learner"), ("learner", "engine")):
+        assert f"gobetween.{other}" not in set(imports(SOURCE / f"{one}.py"))

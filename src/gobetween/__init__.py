@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from gobetween.core.stopping import GLR, EProcess
     from gobetween.engine import Runs, simulate
     from gobetween.errors import GoBetweenError, ProblemError, SpecError
+    from gobetween.learner import Learner, TellError
+    from gobetween.progress import ArmReport, Progress, Query
 
 _HOMES = {
     "core.bound": ("LowerBound", "lower_bound"),
@@ -31,12 +33,15 @@ _HOMES = {
     "core.sampling": ("Oracle", "Static", "Tracking", "UniformSampling"),
     "core.stopping": ("EProcess", "GLR"),
     "engine": ("Runs", "simulate"),
+    "learner": ("Learner", "TellError"),
+    "progress": ("ArmReport", "Progress", "Query"),
     "errors": ("GoBetweenError", "ProblemError", "SpecError"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "GLR",
+    "ArmReport",
     "Bernoulli",
     "Bounded",
     "EProcess",
@@ -44,16 +49,20 @@ __all__ = [
     "Family",
     "Gaussian",
     "GoBetweenError",
+    "Learner",
     "LowerBound",
     "MediationPrice",
     "Oracle",
     "Poisson",
     "Problem",
     "ProblemError",
+    "Progress",
+    "Query",
     "Redundancy",
     "Runs",
     "SpecError",
     "Static",
+    "TellError",
     "Tracking",
     "UniformSampling",
     "__version__",

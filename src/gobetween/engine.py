@@ -154,14 +154,14 @@ def _run_chunk(
     chunk: range,
 ) -> None:
     """Run some of the runs, each from a seed of its own, into their rows of the result."""
-    constants = np.array([constant(stopping, problem.K, delta) for delta in result.deltas])
+    constants = np.array([constant(stopping, problem.K, delta, problem.family) for delta in result.deltas])
     order = np.argsort(constants, kind="stable")
     means, cumulative = problem.means.copy(), np.cumsum(problem.policies, axis=1)
     if not problem.silent:
         cumulative[:, -1] = np.inf  # rows sum to 1 only up to rounding
     costs = np.ones(problem.E) if problem.costs is None else problem.costs
     sampler = new_sampler(sampling, problem.policies, np.ones(problem.E, np.bool_), costs)
-    stopper, state = new_stopper(stopping), new_state(problem.K, problem.E)
+    stopper, state = new_stopper(stopping, problem.family), new_state(problem.K, problem.E)
     available = np.ones(problem.E, np.bool_)
     D = len(constants)
     tau, named = np.zeros(D, np.int64), np.zeros(D, np.int64)

@@ -104,7 +104,9 @@ class Family:
         raise TypeError(f"{type(self).__name__} cannot be simulated")
 
     def coordinate(self, mean: float) -> float:
-        """The coordinate of a mean in which likelihood ratios are log-convex: the mean itself, unless said otherwise."""
+        """The coordinate of a mean in which likelihood ratios are log-convex: the mean itself, unless said otherwise.
+        The map is its own inverse.
+        """
         return mean
 
     def span(self) -> tuple[float, float]:

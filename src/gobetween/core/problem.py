@@ -50,17 +50,17 @@ class Problem:
         K = len(self.means)
         if K < 2:
             raise ProblemError(f"a problem needs at least two arms, but means has {K}")
-        self.arms = _names(arms, K, "arm", None)
+        self.arms = check_names(arms, K, "arm")
         self._check_means()
         self.policies = np.eye(K) if policies is None else _array(policies, "policies", 2)
         self._check_shape(K)
-        self.mediators = _names(mediators, len(self.policies), "mediator", self.arms if self.direct else None)
+        self.mediators = check_names(mediators, len(self.policies), "mediator", self.arms if self.direct else None)
         self._check_rows()
         missing = unreachable_arms(self.policies)
         if len(missing):
             names = ", ".join(repr(self.arms[a]) for a in missing)
             raise ProblemError(f"no mediator ever pulls {names}: drop these arms or add a mediator who can pull them")
-        self.costs = None if costs is None else self._checked_costs(costs)
+        self.costs = None if costs is None else check_costs(costs, self.mediators)
         for array in (self.means, self.policies, self.costs):
             if array is not None:
                 array.setflags(write=False)
@@ -110,37 +110,37 @@ class Problem:
 
     def _check_rows(self) -> None:
         for e, row in enumerate(self.policies):
-            for a, p in enumerate(row):
-                if 0.0 < p < SMALLEST:
-                    raise ProblemError(
-                        f"policies[{e}][{a}] = {p:g} (mediator {self.mediators[e]!r}, arm {self.arms[a]!r}) "
-                        "is too small for double precision: write 0"
-                    )
-                if not 0.0 <= p <= 1.0 + ROW_TOLERANCE:
-                    hint = "; divide percentages by 100" if 1.0 < p <= 100.0 else ""
-                    raise ProblemError(
-                        f"policies[{e}][{a}] = {p:g} (mediator {self.mediators[e]!r}, arm {self.arms[a]!r}): "
-                        f"a probability is a number from 0 to 1{hint}"
-                    )
-            total = float(row.sum())
-            if total > 1.0 + ROW_TOLERANCE or (total < 1.0 - ROW_TOLERANCE and not self.silent):
-                hint = "at most 1" if self.silent else "1 (to 1e-9: give enough digits)"
-                if total < 1.0:
-                    hint += "; if this mediator sometimes answers nothing, say silent=True"
-                raise ProblemError(
-                    f"policies[{e}] (mediator {self.mediators[e]!r}) sums to {total:.12g}: it must sum to {hint}"
-                )
+            check_policy(row, e, self.arms, self.mediators[e], self.silent)
 
-    def _checked_costs(self, costs: ArrayLike) -> Floats:
-        values = _array(costs, "costs", 1)
-        if len(values) != self.E:
-            raise ProblemError(f"costs has {len(values)} entries: it needs one for each of the {self.E} mediators")
-        for e, cost in enumerate(values):
-            if not SMALLEST <= cost <= LARGEST:
-                raise ProblemError(
-                    f"costs[{e}] = {cost:g} (mediator {self.mediators[e]!r}): a cost is a positive number (1e-50 to 1e50)"
-                )
-        return values
+
+def check_policy(row: Floats, e: int, arms: Sequence[str], mediator: str, silent: bool) -> None:
+    """Refuse a row of policies that is not a distribution over the arms (with silent: less than one)."""
+    for a, p in enumerate(row):
+        where = f"policies[{e}][{a}] = {p:g} (mediator {mediator!r}, arm {arms[a]!r})"
+        if 0.0 < p < SMALLEST:
+            raise ProblemError(f"{where} is too small for double precision: write 0")
+        if not 0.0 <= p <= 1.0 + ROW_TOLERANCE:
+            hint = "; divide percentages by 100" if 1.0 < p <= 100.0 else ""
+            raise ProblemError(f"{where}: a probability is a number from 0 to 1{hint}")
+    total = float(row.sum())
+    if total > 1.0 + ROW_TOLERANCE or (total < 1.0 - ROW_TOLERANCE and not silent):
+        hint = "at most 1" if silent else "1 (to 1e-9: give enough digits)"
+        if total < 1.0:
+            hint += "; if this mediator sometimes answers nothing, say silent=True"
+        raise ProblemError(f"policies[{e}] (mediator {mediator!r}) sums to {total:.12g}: it must sum to {hint}")
+
+
+def check_costs(costs: ArrayLike, mediators: Sequence[str]) -> Floats:
+    """Costs as an array, one positive number for each mediator."""
+    values = _array(costs, "costs", 1)
+    if len(values) != len(mediators):
+        raise ProblemError(f"costs has {len(values)} entries: it needs one for each of the {len(mediators)} mediators")
+    for e, cost in enumerate(values):
+        if not SMALLEST <= cost <= LARGEST:
+            raise ProblemError(
+                f"costs[{e}] = {cost:g} (mediator {mediators[e]!r}): a cost is a positive number (1e-50 to 1e50)"
+            )
+    return values
 
 
 def unreachable_arms(policies: ArrayLike) -> Ints:
@@ -159,7 +159,8 @@ def _array(values: ArrayLike, what: str, ndim: int) -> Floats:
     return array
 
 
-def _names(names: Any, count: int, what: str, default: tuple[str, ...] | None) -> tuple[str, ...]:
+def check_names(names: Any, count: int, what: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
+    """Names as a tuple of different, non-empty strings; numbered ones by default."""
     if names is None:
         return default or tuple(f"{what} {i + 1}" for i in range(count))
     if isinstance(names, str) or not isinstance(names, Iterable):

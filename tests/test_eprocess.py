@@ -1,0 +1,129 @@
+"""The e-process: martingale at the truth, infimum over the whole null, never above the likelihood ratio."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import gobetween as gb
+from gobetween.core.eprocess import log_evalue
+from gobetween.core.state import Tally
+from gobetween.core.transport import evidence
+
+FAMILIES = [gb.Gaussian(1.0), gb.Gaussian(3.0), gb.Bernoulli(), gb.Poisson(), gb.Exponential(), gb.Bounded(0.0, 2.0)]
+
+
+def tally(N: list[int], S: list[float]) -> Tally:
+    counts, sums = np.array(N), np.array(S, dtype=float)
+    return Tally(counts, sums, sums / counts)
+
+
+def grid(family: gb.Family) -> np.ndarray:
+    low, high = family.span()
+    if math.isfinite(low) and math.isfinite(high):
+        return np.linspace(low, high, 4001)
+    if math.isfinite(low):
+        return np.append(low, np.geomspace(1e-6, 1e4, 4000))
+    return np.concatenate([-np.geomspace(1e-4, 1e4, 2000)[::-1], np.geomspace(1e-4, 1e4, 2000)])
+
+
+def brute(family: gb.Family, t: Tally, a: int, b: int) -> float:
+    """inf over {mean_b ≥ mean_a} on a wide grid of pairs, not only at common points."""
+    x = grid(family)
+    order = 1.0 if family.coordinate(2.0) > family.coordinate(1.0) else -1.0
+    x = x[np.argsort(order * x)]  # by increasing mean
+    up = np.array([family.log_mixture(float(t.N_a[a]), float(t.S_a[a]), float(v), 1.0)[0] for v in x])
+    down = np.array([family.log_mixture(float(t.N_a[b]), float(t.S_a[b]), float(v), -1.0)[0] for v in x])
+    return float(np.min(np.minimum.accumulate(up) + down))
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=repr)
+@given(n=st.integers(1, 60), m=st.integers(1, 60), seed=st.integers(0, 10**6))
+@settings(max_examples=12)
+def test_the_infimum_is_over_the_whole_null(family: gb.Family, n: int, m: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    top, low = (0.8, 0.3) if family.span()[1] == 1.0 else (1.6, 0.5)
+    t = tally([n, m], [sum(family.draw(mean, rng) for _ in range(k)) for mean, k in ((top, n), (low, m))])
+    assume(t.mu_hat[0] > t.mu_hat[1])
+    got, expected = log_evalue(family, t, 0, 1, -math.inf), brute(family, t, 0, 1)
+    if got > -math.inf:
+        assert got <= expected + 1e-9
+        assert got >= expected - 0.02 - 0.02 * abs(expected)  # the grid is coarse
+        assert got <= evidence(family, t.mu_hat[0], t.mu_hat[1], float(n), float(m))[0] + 1e-9
+
+
+def test_the_minimiser_may_lie_outside_the_estimates() -> None:
+    """One sample of the leader against a thousand of the rival, and the reverse."""
+    family, outside = gb.Gaussian(1.0), 0
+    for N in ([1, 1000], [100_000, 5], [1000, 1]):
+        t = tally(N, [3.0 * N[0], 0.0])
+        x = np.linspace(-4.0, 7.0, 200_001)
+        both = [family.log_mixture(float(N[0]), 3.0 * N[0], v, 1.0)[0] + family.log_mixture(float(N[1]), 0.0, v, -1.0)[0] for v in x[::100]]
+        near = x[::100][int(np.argmin(both))]
+        fine = np.linspace(near - 0.01, near + 0.01, 4001)
+        least = min(family.log_mixture(float(N[0]), 3.0 * N[0], v, 1.0)[0] + family.log_mixture(float(N[1]), 0.0, v, -1.0)[0] for v in fine)
+        assert log_evalue(family, t, 0, 1, -math.inf) == pytest.approx(least, abs=1e-3)
+        outside += not 0.0 <= near <= 3.0
+    assert outside > 0
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=repr)
+def test_the_decision_agrees_with_the_value(family: gb.Family) -> None:
+    rng = np.random.default_rng(1)
+    top, low = (0.8, 0.3) if family.span()[1] == 1.0 else (1.6, 0.5)
+    for _ in range(20):
+        n, m = int(rng.integers(5, 80)), int(rng.integers(5, 80))
+        t = tally([n, m], [sum(family.draw(mean, rng) for _ in range(k)) for mean, k in ((top, n), (low, m))])
+        if t.mu_hat[0] <= t.mu_hat[1]:
+            continue
+        value = log_evalue(family, t, 0, 1, -math.inf)
+        for enough in (value - 0.5, value - 1e-6, value + 1e-6, value + 0.5):
+            assert (log_evalue(family, t, 0, 1, enough) >= enough) == (value >= enough)
+
+
+def outcomes(name: str, mean: float) -> list[tuple[float, float]]:
+    """Rewards with the logarithms of their probabilities (of small cells, for a density), far into the tail."""
+    if name == "bernoulli":
+        return [(0.0, math.log(1 - mean)), (1.0, math.log(mean))]
+    if name == "poisson":
+        return [(float(k), k * math.log(mean) - mean - math.lgamma(k + 1)) for k in range(7000)]
+    y = np.geomspace(1e-9, 3e5, 6000)
+    step = math.log(y[1] / y[0])
+    return [(mean * v, -v + math.log(v) + math.log(step)) for v in y]
+
+
+@pytest.mark.parametrize("family", FAMILIES[2:5], ids=repr)
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_grid_mixtures_are_martingales_at_the_truth(family: gb.Family, side: float) -> None:
+    """E[M_{n+1} | past] = M_n, by summation or quadrature."""
+    mean = 0.3 if family.name == "bernoulli" else 1.7
+    x = family.coordinate(mean)
+    for n, S in ((0, 0.0), (10, 4.0)):
+        now = math.exp(family.log_mixture(float(n), S, x, side)[0])
+        then = sum(
+            math.exp(log_p + family.log_mixture(float(n + 1), S + r, x, side)[0]) for r, log_p in outcomes(family.name, mean)
+        )
+        assert then == pytest.approx(now, rel=1e-4)
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("sigma", [1.0, 3.0])
+def test_the_normal_mixture_is_a_martingale_at_the_truth(side: float, sigma: float) -> None:
+    family = gb.Gaussian(sigma)
+    x = np.linspace(-14, 14, 20001)
+    density = np.exp(-0.5 * x**2) / math.sqrt(2 * math.pi) * (x[1] - x[0])
+    for n, S in ((2, 1.0), (10, -4.0), (200, 30.0)):
+        now = math.exp(family.log_mixture(float(n), S, 0.0, side)[0])
+        then = sum(p * math.exp(family.log_mixture(float(n + 1), S + sigma * r, 0.0, side)[0]) for r, p in zip(x, density, strict=True))
+        assert then == pytest.approx(now, rel=1e-6)
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=repr)
+def test_slopes_are_derivatives(family: gb.Family) -> None:
+    for side in (1.0, -1.0):
+        for n, S, x in ((5, 3.0, 0.4), (40, 30.0, 0.7)):
+            h = 1e-6
+            rise = (family.log_mixture(n, S, x + h, side)[0] - family.log_mixture(n, S, x - h, side)[0]) / (2 * h)
+            assert family.log_mixture(n, S, x, side)[1] == pytest.approx(rise, rel=1e-4, abs=1e-6)
