@@ -10,7 +10,8 @@ run: .venv/ready
 
 test: lint
 	$(BIN)/python -m pytest
-	GOBETWEEN_JIT=off $(BIN)/python -m pytest tests/test_families.py tests/test_bound.py tests/test_game.py tests/test_geometry.py
+	GOBETWEEN_JIT=off $(BIN)/python -m pytest tests/test_families.py tests/test_bound.py tests/test_game.py tests/test_geometry.py \
+		tests/test_tracking.py tests/test_eprocess.py tests/test_run.py tests/test_learner.py
 
 lint: .venv/dev
 	$(BIN)/ruff check .

@@ -60,10 +60,16 @@ def test_the_minimiser_may_lie_outside_the_estimates() -> None:
     for N in ([1, 1000], [100_000, 5], [1000, 1]):
         t = tally(N, [3.0 * N[0], 0.0])
         x = np.linspace(-4.0, 7.0, 200_001)
-        both = [family.log_mixture(float(N[0]), 3.0 * N[0], v, 1.0)[0] + family.log_mixture(float(N[1]), 0.0, v, -1.0)[0] for v in x[::100]]
+        both = [
+            family.log_mixture(float(N[0]), 3.0 * N[0], v, 1.0)[0] + family.log_mixture(float(N[1]), 0.0, v, -1.0)[0]
+            for v in x[::100]
+        ]
         near = x[::100][int(np.argmin(both))]
         fine = np.linspace(near - 0.01, near + 0.01, 4001)
-        least = min(family.log_mixture(float(N[0]), 3.0 * N[0], v, 1.0)[0] + family.log_mixture(float(N[1]), 0.0, v, -1.0)[0] for v in fine)
+        least = min(
+            family.log_mixture(float(N[0]), 3.0 * N[0], v, 1.0)[0] + family.log_mixture(float(N[1]), 0.0, v, -1.0)[0]
+            for v in fine
+        )
         assert log_evalue(family, t, 0, 1, -math.inf) == pytest.approx(least, abs=1e-3)
         outside += not 0.0 <= near <= 3.0
     assert outside > 0
@@ -116,7 +122,9 @@ def test_the_normal_mixture_is_a_martingale_at_the_truth(side: float, sigma: flo
     density = np.exp(-0.5 * x**2) / math.sqrt(2 * math.pi) * (x[1] - x[0])
     for n, S in ((2, 1.0), (10, -4.0), (200, 30.0)):
         now = math.exp(family.log_mixture(float(n), S, 0.0, side)[0])
-        then = sum(p * math.exp(family.log_mixture(float(n + 1), S + sigma * r, 0.0, side)[0]) for r, p in zip(x, density, strict=True))
+        then = sum(
+            p * math.exp(family.log_mixture(float(n + 1), S + sigma * r, 0.0, side)[0]) for r, p in zip(x, density, strict=True)
+        )
         assert then == pytest.approx(now, rel=1e-6)
 
 

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: With GOBETWEEN_JIT=off every kernel runs as plain Python and Numba is not even imported: right for one small problem.
@@ -75,6 +77,9 @@ def _compile(function: F, **options: Any) -> F:
 
 def jit(function: F) -> F:
     """Compile on first use, keep the machine code on disk, release the GIL. No fastmath: NaN and bits matter."""
+    if not ENABLED:  # NumPy's scalars must be as silent about infinities as compiled code is
+        quiet: F = np.errstate(all="ignore")(function)
+        return quiet
     return _compile(function, _nrt=True)  # said, because otherwise it is inherited from the caller
 
 
