@@ -14,7 +14,7 @@ RINGS = [
     ["core", "files"],
     ["spec"],
     ["engine", "learner", "progress"],
-    ["planning"],
+    ["planning", "summary"],
     ["cli", "__main__"],
 ]
 SHELL_LIBRARIES = {"click", "rich"}

@@ -9,7 +9,10 @@ import click
 from gobetween import __version__
 from gobetween.errors import GoBetweenError
 
-COMMANDS = {"plan": "How many queries an experiment needs at least, and whom to ask."}
+COMMANDS = {
+    "plan": "How many queries an experiment needs at least, and whom to ask.",
+    "simulate": "How many queries the rules really take, and how often they are wrong.",
+}
 
 
 class _Verbs(click.Group):

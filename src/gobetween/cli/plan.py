@@ -31,11 +31,11 @@ def command(file: str, delta: str | None, as_json: bool) -> None:
     if K * max(K, E) ** 2 <= SMALL:
         os.environ.setdefault("GOBETWEEN_JIT", "off")
     from gobetween.planning import DELTAS, make_plan
-    from gobetween.spec import parse_deltas, parse_spec
+    from gobetween.spec import parse_spec
 
     spec = parse_spec(data, file)
-    deltas = spec.delta if delta is None else _named("--delta", lambda: parse_deltas(_numbers(delta)))
-    plan = _named(file, lambda: make_plan(spec.problem, deltas or DELTAS))
+    deltas = deltas_of(delta, spec.delta)
+    plan = named(file, lambda: make_plan(spec.problem, deltas or DELTAS))
     if as_json:
         click.echo(json.dumps({"title": spec.title} | plan.to_dict(), indent=2, allow_nan=False))
     else:
@@ -44,12 +44,19 @@ def command(file: str, delta: str | None, as_json: bool) -> None:
         show(spec.title, plan)
 
 
-def _named(source: str, work: Callable[[], T]) -> T:
+def named(source: str, work: Callable[[], T]) -> T:
     """Do the work; a mistake is told with its source."""
     try:
         return work()
     except GoBetweenError as error:
         raise SpecError(f"{source}: {error}") from None
+
+
+def deltas_of(option: str | None, in_file: tuple[float, ...]) -> tuple[float, ...]:
+    """The risks of the option, or else those of the file."""
+    from gobetween.spec import parse_deltas
+
+    return in_file if option is None else named("--delta", lambda: parse_deltas(_numbers(option)))
 
 
 def _numbers(text: str) -> list[object]:

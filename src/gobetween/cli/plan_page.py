@@ -12,11 +12,17 @@ NARROWEST = 60
 MOST_DELTAS = 3  # columns of expected queries
 
 
-def show(title: str, plan: Plan) -> None:
-    """Print the plan."""
+def page() -> Console:
+    """Where to print: names are shown as they are, and narrow terminals scroll."""
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
     if console.width < NARROWEST:
         console.width = NARROWEST
+    return console
+
+
+def show(title: str, plan: Plan) -> None:
+    """Print the plan."""
+    console = page()
     console.print(printable(title) or f"{plan.problem.K} arms, {plan.problem.E} mediators", style="bold")
     if plan.bound.status == "tie":
         names = " and ".join(printable(name) for name in plan.best_arms)

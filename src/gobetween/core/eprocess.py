@@ -3,7 +3,8 @@
     ln E_{a>b} = inf { ln M_a⁺(λ_a) + ln M_b⁻(λ_b) : λ_b ≥ λ_a }
 
 M_i is a mixture of likelihood ratios of arm i's rewards: a martingale at arm i's true mean. Both terms are convex in the
-family's coordinate; when the first still falls (in the mean) at the common minimiser m, the infimum sits at λ_a = λ_b = m.
+family's coordinate. If at some common point the first falls and the second rises in the mean, the infimum is that over common
+points λ_a = λ_b.
 """
 
 import math
@@ -17,10 +18,10 @@ MOST_STEPS = 200
 
 @leaf
 def at_common_mean(family: Family, tally: Tally, a: int, b: int, x: float) -> tuple[float, float, float]:
-    """Ln M_a⁺(x) + ln M_b⁻(x), its slope, and the slope of the first term."""
+    """The sum ln M_a⁺(x) + ln M_b⁻(x), and the slopes of the two terms."""
     value_a, slope_a = log_mixture(family, float(tally.N_a[a]), tally.S_a[a], x, 1.0)
     value_b, slope_b = log_mixture(family, float(tally.N_a[b]), tally.S_a[b], x, -1.0)
-    return value_a + value_b, slope_a + slope_b, slope_a
+    return value_a + value_b, slope_a, slope_b
 
 
 @leaf
@@ -37,11 +38,12 @@ def log_evalue(family: Family, tally: Tally, a: int, b: int, enough: float) -> f
     stride = abs(x_a - x_b)
     left, f_left, s_left = -math.inf, 0.0, 0.0
     right, f_right, s_right = math.inf, 0.0, 0.0
-    upper, slope_there = math.inf, 0.0
+    upper, orderly = math.inf, False
     for _ in range(MOST_STEPS):
-        f, s, slope_a = at_common_mean(family, tally, a, b, x)
-        if f < upper:
-            upper, slope_there = f, slope_a
+        f, slope_a, slope_b = at_common_mean(family, tally, a, b, x)
+        s = slope_a + slope_b
+        orderly = orderly or (x_a - x_b) * slope_a <= 0.0 <= (x_a - x_b) * slope_b
+        upper = min(upper, f)
         if not upper >= enough:
             return upper
         if s > 0.0:
@@ -60,5 +62,5 @@ def log_evalue(family: Family, tally: Tally, a: int, b: int, enough: float) -> f
             x = max(low, x - stride) if s > 0.0 else min(high, x + stride)
             stride *= 2.0
         if lower >= enough > -math.inf or upper - lower <= 1e-9:
-            return lower if (x_a - x_b) * slope_there <= 0.0 else -math.inf
+            return lower if orderly else -math.inf
     return -math.inf
