@@ -10,7 +10,7 @@ import numpy as np
 
 from gobetween.core.bound import binary_kl
 from gobetween.core.families import Family, draw
-from gobetween.core.jit import jit, leaf
+from gobetween.core.jit import leaf
 from gobetween.core.problem import Problem
 from gobetween.core.round import observe, verdict
 from gobetween.core.sampling import Sampler, Sampling, Static, Tracking, UniformSampling, choose, new_sampler, resolve, restart
@@ -49,7 +49,7 @@ def pull(cumulative: Floats, e: int, u: float) -> int:
     return K
 
 
-@jit
+@leaf
 def episode(
     family: Family,
     means: Floats,

@@ -58,7 +58,7 @@ LOG_WEIGHTS = np.log(np.outer([USEFUL, 1.0 - USEFUL], _SHARES / _SHARES.sum()))
 
 @jit
 def _normal_mixture(n: float, S: float, x: float, side: float, sigma: float) -> tuple[float, float]:
-    """Ln M and slope for normal rewards: tilts θ ~ N(0, 1/(cσ²)) cut in two halves, mixed over the grid of c.
+    """The pair ln M, slope for normal rewards: tilts θ ~ N(0, 1/(cσ²)) cut in two halves, mixed over the grid of c.
 
     M_c = (1 + n/c)^(−1/2) e^(z²) (1 + (2·USEFUL − 1) erf z),  z = side · (S − n x)/(σ √(2(n + c))).
     """
@@ -114,13 +114,13 @@ class Family:
         raise TypeError(f"{type(self).__name__} has no span")
 
     def tilt(self, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
-        """Ln of the likelihood ratio after n rewards with sum S of the member tilted by θ (θ > 0: a higher mean) against the
+        """Logarithm of the likelihood ratio after n rewards with sum S of the member tilted by θ (θ > 0: a higher mean) against the
         member at coordinate x, and its slope in x.
         """
         raise TypeError(f"{type(self).__name__} has no tilt")
 
     def log_mixture(self, n: float, S: float, x: float, side: float) -> tuple[float, float]:
-        """Ln M(x) and its slope: a mixture of likelihood ratios against the member at coordinate x, USEFUL of its weight on
+        """The pair ln M(x), slope: a mixture of likelihood ratios against the member at coordinate x, USEFUL of its weight on
         higher means (side = 1) or lower means (side = −1). Here over a fixed grid of tilts.
         """
         top, total, slope = -math.inf, 0.0, 0.0

@@ -153,22 +153,34 @@ def crowded(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, poin
             return steps
 
 
-@jit
-def solve(family: Family, mu: Floats, R: Floats, tol: float, way: int, point: Point, space: Space) -> tuple[int, int]:
-    """Solve the game with means μ [K] and rates R [K, E] into `point`; returns status and number of steps."""
+@leaf
+def keep_up(family: Family, mu: Floats, R: Floats, tol: float, point: Point, space: Space) -> tuple[int, int]:
+    """Lazy, then warm: status and number of steps; INEXACT when only a cold start can tell."""
     a_star, unique = leader(mu)
     if not unique:
         forget(point)
         return TIE, 0
+    point.q[a_star] = 0.0
+    if certify(family, mu, R, a_star, point, space.ledger) <= tol:
+        return OPTIMAL, 0
+    if point.bounds[1] == math.inf:
+        return INEXACT, 0
+    steps = warm(family, mu, R, a_star, tol, point, space.ledger, space.sets)
+    return (OPTIMAL if relative_gap(point) <= tol else INEXACT), steps
+
+
+@jit
+def solve(family: Family, mu: Floats, R: Floats, tol: float, way: int, point: Point, space: Space) -> tuple[int, int]:
+    """Solve the game with means μ [K] and rates R [K, E] into `point`; returns status and number of steps."""
     steps = 0
     if way == WARM:
-        point.q[a_star] = 0.0
-        if certify(family, mu, R, a_star, point, space.ledger) <= tol:
-            return OPTIMAL, 0
-        if point.bounds[1] < math.inf:
-            steps = warm(family, mu, R, a_star, tol, point, space.ledger, space.sets)
-            if relative_gap(point) <= tol:
-                return OPTIMAL, steps
+        status, steps = keep_up(family, mu, R, tol, point, space)
+        if status != INEXACT:
+            return status, steps
+    a_star, unique = leader(mu)
+    if not unique:
+        forget(point)
+        return TIE, 0
     for a in range(R.shape[0]):
         if a != a_star and not evidence(family, mu[a_star], mu[a], 1.0, 1.0)[0] > 0.0:
             forget(point)

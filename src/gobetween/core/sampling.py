@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from gobetween.core.bound import lower_bound
 from gobetween.core.certificate import Point, forget, new_point
 from gobetween.core.families import Family
-from gobetween.core.game import INEXACT, OPTIMAL, WARM, Space, new_space, solve
+from gobetween.core.game import COLD, INEXACT, OPTIMAL, Space, keep_up, new_space, solve
 from gobetween.core.geometry import find_redundant
-from gobetween.core.jit import jit, leaf
+from gobetween.core.jit import leaf
 from gobetween.core.problem import Problem
 from gobetween.core.state import State, seen_all
 from gobetween.core.tracking import exploration_floor, furthest_behind, least_asked, project
@@ -170,13 +170,15 @@ def estimate(sampler: Sampler, state: State, e: int) -> None:
                 sampler.R[a, i] = state.N_ea[e, a] / (answers * sampler.costs[i])
 
 
-@jit
+@leaf
 def refresh(family: Family, sampler: Sampler, state: State) -> None:
     """Write to omega the shares of queries to follow now: ω*(μ̂, π̂) ∝ ρ/c, uniform before it can be computed or in a tie."""
     n = sampler.members.shape[0]
     status = -1
     if seen_all(state.tally.N_a):
-        status = solve(family, state.tally.mu_hat, sampler.R, sampler.tol, WARM, sampler.point, sampler.space)[0]
+        status = keep_up(family, state.tally.mu_hat, sampler.R, sampler.tol, sampler.point, sampler.space)[0]
+        if status == INEXACT:
+            status = solve(family, state.tally.mu_hat, sampler.R, sampler.tol, COLD, sampler.point, sampler.space)[0]
     known = status in (OPTIMAL, INEXACT)
     total = 0.0
     for i in range(n):
@@ -186,7 +188,7 @@ def refresh(family: Family, sampler: Sampler, state: State) -> None:
         sampler.omega[i] /= total
 
 
-@jit
+@leaf
 def choose(family: Family, sampler: Sampler, state: State, t: int, available: Bools, rng: np.random.Generator) -> int:
     """The mediator to ask at time t (queries issued before); −1 when no member is available."""
     n = sampler.members.shape[0]
