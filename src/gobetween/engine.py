@@ -13,7 +13,18 @@ from gobetween.core.families import Family, draw
 from gobetween.core.jit import leaf
 from gobetween.core.problem import Problem
 from gobetween.core.round import observe, verdict
-from gobetween.core.sampling import Sampler, Sampling, Static, Tracking, UniformSampling, choose, new_sampler, resolve, restart
+from gobetween.core.sampling import (
+    RANDOM,
+    Sampler,
+    Sampling,
+    Static,
+    Tracking,
+    UniformSampling,
+    choose,
+    new_sampler,
+    resolve,
+    restart,
+)
 from gobetween.core.state import State, clear, new_state
 from gobetween.core.stopping import EProcess, Stopper, Stopping, constant, new_stopper
 from gobetween.core.types import Bools, Floats, Ints
@@ -119,6 +130,11 @@ def simulate(
     return result
 
 
+def stream(seed: int, run: int, k: int) -> np.random.Generator:
+    """The k-th stream of random numbers of a run: 0 is the world's, 1 the sampling rule's."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(run, k))))
+
+
 def _check(deltas: tuple[float, ...], runs: int, seed: int, workers: int | None, max_steps: int) -> None:
     if not deltas:
         raise ProblemError("deltas is empty: name at least one risk, such as 0.05")
@@ -168,7 +184,8 @@ def _run_chunk(
     N_e, N_a = np.zeros((D, problem.E), np.int64), np.zeros((D, problem.K), np.int64)
     best = np.flatnonzero(problem.means == problem.means.max())
     for run in chunk:
-        world, own = (np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(run, k)))) for k in (0, 1))
+        world = stream(seed, run, 0)
+        own = stream(seed, run, 1) if sampler.kind == RANDOM else world  # no other rule draws
         tau[:] = max_steps
         passed = episode(
             problem.family, means, cumulative, sampler, stopper, constants[order], state, available, max_steps, own, world,

@@ -26,8 +26,8 @@ def at_common_mean(family: Family, tally: Tally, a: int, b: int, x: float) -> tu
 
 @leaf
 def log_evalue(family: Family, tally: Tally, a: int, b: int, enough: float) -> float:
-    """The logarithm ln E_{a>b} for a leader a that is above b, from below and to 1e-9 — or, once it is known to lie under `enough`, any
-    number under it, and once it is known to reach it, any number from there to ln E.
+    """The logarithm of E_{a>b} for a leader a that is above b, from below and to 1e-9 — or, once it is known to lie under
+    `enough`, any number under it, and once it is known to reach it, any number from there to ln E.
 
     Every point evaluated bounds the convex function's minimum from above; the tangents at the ends of the bracket bound it from
     below. −∞ when the infimum is not where it should be: refusing to stop is always safe.

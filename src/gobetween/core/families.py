@@ -114,8 +114,8 @@ class Family:
         raise TypeError(f"{type(self).__name__} has no span")
 
     def tilt(self, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
-        """Logarithm of the likelihood ratio after n rewards with sum S of the member tilted by θ (θ > 0: a higher mean) against the
-        member at coordinate x, and its slope in x.
+        """Logarithm of the likelihood ratio after n rewards with sum S of the member tilted by θ (θ > 0: a higher mean)
+        against the member at coordinate x, and its slope in x.
         """
         raise TypeError(f"{type(self).__name__} has no tilt")
 

@@ -31,21 +31,22 @@ class Tracking:
     policies: "known" uses declared policies, "unknown" ignores them and uses π̂ = N_ea/N_e.
     prune: leave out mediators that are not needed (known policies only).
     start: "uniform": until every arm has been seen all mediators get equal shares.
-    tol: relative gap up to which ω_t need not be optimal; the old ω is kept while its certificate holds.
+    tol: ω_t is optimal up to a relative gap of max(tol, 1/√t), more would chase noise; the old ω is kept while its certificate
+    says so.
     """
 
     tracking: str = "C"
     policies: str = "known"
     prune: bool = False
     start: str = "uniform"
-    tol: float = 1e-2
+    tol: float = 1e-3
 
     def __post_init__(self) -> None:
         _choice("tracking", self.tracking, ("C", "D"))
         _choice("policies", self.policies, ("known", "unknown"))
         _choice("start", self.start, ("uniform",))
         if not 0.0 < self.tol < 1.0:
-            raise ProblemError(f"tol = {self.tol!r}: the relative gap is a number between 0 and 1, such as 1e-2")
+            raise ProblemError(f"tol = {self.tol!r}: the relative gap is a number between 0 and 1, such as 1e-3")
         if self.prune and self.policies == "unknown":
             raise ProblemError("prune=True needs known policies: with policies='unknown' nobody can be left out")
 
@@ -112,7 +113,7 @@ def new_sampler(rule: Tracking | UniformSampling | Static, policies: Floats, dec
         if len(rule.omega) != E:
             raise ProblemError(f"omega of Static has {len(rule.omega)} shares for {E} mediators")
         target[:] = rule.omega
-    tol = rule.tol if isinstance(rule, Tracking) else 1e-2
+    tol = rule.tol if isinstance(rule, Tracking) else 1e-3
     return Sampler(
         kind,
         tol,
@@ -171,14 +172,14 @@ def estimate(sampler: Sampler, state: State, e: int) -> None:
 
 
 @leaf
-def refresh(family: Family, sampler: Sampler, state: State) -> None:
+def refresh(family: Family, sampler: Sampler, state: State, t: int) -> None:
     """Write to omega the shares of queries to follow now: ω*(μ̂, π̂) ∝ ρ/c, uniform before it can be computed or in a tie."""
     n = sampler.members.shape[0]
-    status = -1
+    status, tol = -1, max(sampler.tol, 1.0 / math.sqrt(t + 1.0))
     if seen_all(state.tally.N_a):
-        status = keep_up(family, state.tally.mu_hat, sampler.R, sampler.tol, sampler.point, sampler.space)[0]
+        status = keep_up(family, state.tally.mu_hat, sampler.R, tol, sampler.point, sampler.space)[0]
         if status == INEXACT:
-            status = solve(family, state.tally.mu_hat, sampler.R, sampler.tol, COLD, sampler.point, sampler.space)[0]
+            status = solve(family, state.tally.mu_hat, sampler.R, tol, COLD, sampler.point, sampler.space)[0]
     known = status in (OPTIMAL, INEXACT)
     total = 0.0
     for i in range(n):
@@ -200,7 +201,7 @@ def choose(family: Family, sampler: Sampler, state: State, t: int, available: Bo
         for i in range(n):
             sampler.omega[i] = sampler.target[i] * (t + 1)
         return furthest_behind(sampler.omega, state.N_e, sampler.members, available)
-    refresh(family, sampler, state)
+    refresh(family, sampler, state, t)
     if sampler.kind == C_TRACKING:
         project(sampler.omega, exploration_floor(n, t))
         for i in range(n):
