@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test lint bench stress clean
+.PHONY: run test lint bench study stress clean
 
 run: .venv/ready
 	$(BIN)/gobetween plan examples/experiment1.toml
@@ -20,6 +20,11 @@ lint: .venv/dev
 
 bench: .venv/bench
 	$(BIN)/python benchmarks/game.py
+	$(BIN)/python benchmarks/engine.py
+
+# statistical evidence at full size; writes docs/study.md
+study: .venv/dev
+	$(BIN)/python studies/validity.py
 
 # the same properties on many more, random examples
 stress: .venv/dev

@@ -60,7 +60,7 @@ def per_step(problem: gb.Problem, sampling: Any, stopping: Any, runs: int, worke
     return taken / result.tau.max(axis=1).sum() * 1e6, taken
 
 
-def large(steps: int = 3000) -> float:
+def large(steps: int = 20_000) -> float:
     """Microseconds per step at K = E = 100."""
     rng = np.random.default_rng(0)
     problem = gb.Problem(np.linspace(1.0, 0.0, 100), rng.dirichlet(np.ones(100), size=100))
@@ -137,7 +137,7 @@ def main() -> None:
         print(f"{name:48s} {speeds[name]:7.3f} µs per step, {speeds[name] / base:5.1f} × the bare loop")
     one, two = (per_step(paper, gb.Tracking(), gb.GLR(), 4000, workers)[1] for workers in (1, 2))
     print(f"two threads against one                          {one / two:7.2f} ×")
-    print(f"K = E = 100, first 3,000 steps                   {large():7.1f} µs per step")
+    print(f"K = E = 100, 20,000 steps                        {large():7.1f} µs per step")
     print(f"Learner.ask + tell from Python, 4×4              {learner():7.1f} µs")
     if not arguments.no_peer:
         for kind, value in peer(Path(".venv/peer").resolve()).items():

@@ -158,6 +158,49 @@ def test_with_costs_the_page_does_not_promise_the_fewest_queries() -> None:
     assert "(costs aside)" in page
 
 
+def simulate(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return run("simulate", EXAMPLES / "experiment1.toml", "--runs", 6, "--max-steps", 400, *arguments, GOBETWEEN_JIT="off")
+
+
+def test_simulate_shows_a_table_and_writes_rows(tmp_path: Path) -> None:
+    done = simulate("--csv", tmp_path / "runs.csv", "--delta", "0.4,0.1")
+    assert done.returncode == 0, done.stderr
+    assert "Sampling tracking, stopping e-process, 6 runs" in done.stdout
+    assert "128.8" in done.stdout
+    rows = (tmp_path / "runs.csv").read_text().splitlines()
+    assert rows[0] == "run,delta,tau,correct,censored"
+    assert len(rows) == 1 + 6 * 2
+
+
+def test_simulate_json_has_the_documented_shape() -> None:
+    done = simulate("--json", "--delta", "0.4", "--sampling", "uniform", "--stopping", "paper")
+    data = json.loads(done.stdout)
+    assert list(data) == ["title", "format", "sampling", "stopping", "runs", "seed", "results"]
+    assert list(data["results"][0]) == [
+        "delta", "runs", "mean", "half_width", "quantiles", "wrong", "wrong_low", "wrong_high", "censored", "bound", "ratio",
+    ]  # fmt: skip
+    assert data["results"][0]["censored"] == 6
+    assert json.loads(simulate("--json", "--delta", "0.4", "--workers", "2").stdout) == json.loads(
+        simulate("--json", "--delta", "0.4", "--workers", "1").stdout
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--runs", "0"], "runs = 0: must be a whole number, 1 or more"),
+        (["--delta", "2"], "--delta: delta = 2: the risk"),
+        (["--sampling", "psychic"], "'psychic' is not one of"),
+        (["--csv", "/nowhere/runs.csv"], "--csv /nowhere/runs.csv: cannot be written"),
+    ],
+)
+def test_simulate_mistakes(arguments: list[str], message: str) -> None:
+    done = simulate(*arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_version_and_help() -> None:
     assert "0.1.0" in run("--version").stdout
     assert "plan" in run("--help").stdout

@@ -7,6 +7,7 @@ from functools import partial
 from os import cpu_count
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gobetween.core.bound import binary_kl
 from gobetween.core.families import Family, draw
@@ -109,17 +110,24 @@ def simulate(
     workers: int | None = None,
     max_steps: int = 10_000_000,
     progress: Callable[[int], None] | None = None,
+    declared: ArrayLike | None = None,
 ) -> Runs:
     """Run a sampling and a stopping rule on a problem many times; one path serves every δ.
 
     The result depends on the seed alone, not on the number of workers (threads; by default one for each core). A run that has
-    not stopped after max_steps queries is censored. `progress` is told how many runs have just been finished.
+    not stopped after max_steps queries is censored. `progress` is told how many runs have just been finished. `declared`: the
+    policies that the sampling rule believes in, where they are not the true ones.
     """
     wanted = (float(deltas),) if isinstance(deltas, (int, float)) else tuple(float(delta) for delta in deltas)
     _check(wanted, runs, seed, workers, max_steps)
     result = _empty(problem, wanted, runs)
     chunks = [range(first, min(first + CHUNK, runs)) for first in range(0, runs, CHUNK)]
-    work = partial(_run_chunk, problem, resolve(sampling, problem), stopping, seed, max_steps, result, progress)
+    believed = problem.policies
+    if declared is not None:
+        believed = Problem(problem.means, declared, family=problem.family, silent=problem.silent).policies
+        if believed.shape != problem.policies.shape:
+            raise ProblemError(f"declared has {len(believed)} rows for {problem.E} mediators")
+    work = partial(_run_chunk, problem, believed, resolve(sampling, problem), stopping, seed, max_steps, result, progress)
     count = min(workers or cpu_count() or 1, len(chunks))
     if count == 1:
         for chunk in chunks:
@@ -161,6 +169,7 @@ def _empty(problem: Problem, deltas: tuple[float, ...], runs: int) -> Runs:
 
 def _run_chunk(
     problem: Problem,
+    believed: Floats,
     sampling: Tracking | UniformSampling | Static,
     stopping: Stopping,
     seed: int,
@@ -176,7 +185,7 @@ def _run_chunk(
     if not problem.silent:
         cumulative[:, -1] = np.inf  # rows sum to 1 only up to rounding
     costs = np.ones(problem.E) if problem.costs is None else problem.costs
-    sampler = new_sampler(sampling, problem.policies, np.ones(problem.E, np.bool_), costs)
+    sampler = new_sampler(sampling, believed, np.ones(problem.E, np.bool_), costs)
     stopper, state = new_stopper(stopping, problem.family), new_state(problem.K, problem.E)
     available = np.ones(problem.E, np.bool_)
     D = len(constants)

@@ -95,7 +95,7 @@ def by_family(function: F) -> F:
     name = function.__name__
 
     def implementation(family: Any, *_: Any) -> Any:
-        method = numba.njit(error_model="numpy")(getattr(family.instance_class, name))
+        method = numba.njit(error_model="numpy", _nrt=True)(getattr(family.instance_class, name))
         return lambda family, *args: method(family, *args)
 
     overload(function, strict=False)(implementation)
