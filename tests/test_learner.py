@@ -88,8 +88,10 @@ def test_unasked_answers_and_absent_mediators() -> None:
     assert {one.ask(available=["y", "z"]).mediator for _ in range(20)} <= {"y", "z"}
     with pytest.raises(gb.ProblemError, match="mediator 'w' is not known"):
         one.ask(available=["w"])
+    before = picture(one)
     with pytest.raises(gb.ProblemError, match="no mediator that may be asked is available"):
         one.ask(available=[])
+    assert picture(one) == before
 
 
 def test_pending_queries_count_for_tracking() -> None:
@@ -172,6 +174,10 @@ def test_confidence_sequences_cover(family: gb.Family) -> None:
 def test_bad_learners(arguments: tuple[Any, Any], message: str) -> None:
     with pytest.raises(gb.ProblemError, match=message):
         gb.Learner(*arguments)
+    with pytest.raises(gb.ProblemError, match="seed = -1"):
+        gb.Learner(2, 2, seed=-1)
+    with pytest.raises(gb.ProblemError, match="family must be one such as"):
+        gb.Learner(2, 2, family="bernoulli")  # type: ignore[arg-type]
     with pytest.raises(gb.ProblemError, match="order = 'random'"):
         gb.Learner(2, 2, order="random")
     with pytest.raises(gb.ProblemError, match="sampling = Oracle"):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gobetween.core.bound import binary_kl
-from gobetween.core.families import FAMILIES, Family, Gaussian
+from gobetween.core.families import FAMILIES, Family, Gaussian, is_number
 from gobetween.core.problem import check_costs, check_names, check_policy
 from gobetween.core.round import observe, verdict
 from gobetween.core.sampling import Sampling, Static, Tracking, UniformSampling, choose, new_sampler
@@ -55,6 +55,10 @@ class Learner:
             )
         if order not in ("issue", "arrival"):
             raise ProblemError(f"order = {order!r}: choose 'issue' or 'arrival'")
+        if type(family) is Family or Family not in type(family).__mro__:
+            raise ProblemError(f"family must be one such as gb.Gaussian(1.0) or gb.Bernoulli(), not {family!r}")
+        if not (is_number(seed) and seed == int(seed) and seed >= 0):
+            raise ProblemError(f"seed = {seed!r}: must be a whole number, 0 or more")
         binary_kl(delta)
         K = arms if isinstance(arms, int) else len(tuple(arms))
         if K < 2:
@@ -88,6 +92,8 @@ class Learner:
             free[:] = False
             for name in available:
                 free[self._index(name, self.mediators, "mediator")] = True
+        if not free[self._sampler.members].any():
+            raise ProblemError("no mediator that may be asked is available")
         if n is None:
             return self._ask(free)
         if n < 1:
@@ -96,8 +102,6 @@ class Learner:
 
     def _ask(self, free: Any) -> Query:
         e = int(choose(self.family, self._sampler, self._state, self._asked, free, self._rng))
-        if e < 0:
-            raise ProblemError("no mediator that may be asked is available")
         self._state.N_e[e] += 1
         self._asked += 1
         self._open[self._issued] = e

@@ -75,12 +75,17 @@ def _compile(function: F, **options: Any) -> F:
     return compiled
 
 
+def quiet(function: F) -> F:
+    """Without the JIT, let NumPy's scalars be as silent about infinities as compiled code is."""
+    if ENABLED:
+        return function
+    silent: F = np.errstate(all="ignore")(function)
+    return silent
+
+
 def jit(function: F) -> F:
     """Compile on first use, keep the machine code on disk, release the GIL. No fastmath: NaN and bits matter."""
-    if not ENABLED:  # NumPy's scalars must be as silent about infinities as compiled code is
-        quiet: F = np.errstate(all="ignore")(function)
-        return quiet
-    return _compile(function, _nrt=True)  # said, because otherwise it is inherited from the caller
+    return _compile(quiet(function), _nrt=True)  # said, because otherwise it is inherited from the caller
 
 
 def leaf(function: F) -> F:
