@@ -31,8 +31,8 @@ class Learner:
 
     arms: names, or how many. mediators: a mapping from names to a policy (None when it is not known), a matrix of policies, or
     how many (all unknown). The verdict counts the resolved prefix of the queries in the order in which they were issued, which
-    keeps the guarantee even when bad news travels slower. order="arrival" counts answers as they come: it stops earlier, and is
-    valid only if delays do not depend on rewards.
+    keeps the guarantee even when bad news travels slower (docs/stopping.md, Delays). order="arrival" counts answers as they
+    come: it stops earlier, and is valid only if delays do not depend on rewards.
     """
 
     def __init__(
@@ -139,7 +139,10 @@ class Learner:
         self._resolve(number, (a, x))
 
     def cancel(self, query: Query | int) -> None:
-        """Withdraw an open query; it counts for nothing. Why must not depend on the reward."""
+        """Withdraw an open query; it counts for nothing.
+
+        Why must not depend on its reward, nor on answers to later queries: use a rule fixed beforehand, such as a timeout.
+        """
         e = self._mediator_of(query, None)
         number = query.id if isinstance(query, Query) else query
         del self._open[number]
@@ -227,18 +230,16 @@ class Learner:
         issued = max(1, int(state.N_e.sum()))
         waiting = self.pending[0] if self._resolved and self._open else None
         return Progress(
-            leader=self.recommendation,
+            leader=self.arms[int(best)] if counted.N_a.any() else None,
             statistic=max(statistic, 0.0),
             threshold=threshold,
             counted=self._count,
             told=int(state.N_ea.sum()),
             pending=len(self._open),
             waiting_for=waiting,
-            queries_to_go=0.0
-            if self.done
-            else max(0.0, threshold - max(statistic, 0.0)) * float(self._sampler.point.bounds[1]),
+            queries_to_go=self._to_go(threshold - max(statistic, 0.0)),
             p_value=min(1.0, (len(self.arms) - 1) * math.exp(-least)) if least > -700.0 else 1.0,
-            arms=tuple(arm_report(self.family, name, state.tally, a, self.delta) for a, name in enumerate(self.arms)),
+            arms=tuple(arm_report(self.family, name, counted, a, self.delta) for a, name in enumerate(self.arms)),
             shares={name: int(state.N_e[e]) / issued for e, name in enumerate(self.mediators)},
             target={self.mediators[int(e)]: float(self._sampler.omega[i]) for i, e in enumerate(self._sampler.members)},
         )

@@ -19,7 +19,7 @@ class Query:
 
 @dataclass(frozen=True)
 class ArmReport:
-    """What is known of one arm from all answers told."""
+    """What is known of one arm from the counted answers."""
 
     arm: str
     pulls: int
@@ -34,6 +34,7 @@ class Progress:
     """How far a learner is."""
 
     leader: str | None
+    """The counted answers' best arm; `recommendation` is the one that the verdict named."""
     statistic: float
     threshold: float
     """The learner stops when the statistic of the counted answers reaches the threshold."""
@@ -46,7 +47,7 @@ class Progress:
     queries_to_go: float
     """Estimated: what the statistic lacks, at the rate 1/T*(μ̂, π̂) of the best allocation; ∞ while that is unknown."""
     p_value: float
-    """Against "some other arm than the leader is best", valid whenever one looks. Not the chance that the leader is best."""
+    """Against "some other arm is strictly better than the leader", valid whenever one looks. Not the chance that it is best."""
     arms: tuple[ArmReport, ...]
     shares: Mapping[str, float]
     """Share of queries issued to each mediator."""

@@ -54,8 +54,8 @@ def log_evalue(family: Family, tally: Tally, a: int, b: int, enough: float) -> f
         if (s <= 0.0 and x == high) or (s >= 0.0 and x == low) or s == 0.0:
             lower = f
         elif left > -math.inf and right < math.inf:
-            x = (f_right - f_left + s_left * left - s_right * right) / (s_left - s_right)  # where the tangents meet
-            lower = f_left + s_left * (x - left)
+            x = left + (f_right - f_left - s_right * (right - left)) / (s_left - s_right)  # where the tangents meet
+            lower = min(upper, f_left + s_left * (x - left))
             margin = 0.05 * (right - left)
             x = x if left + margin < x < right - margin else 0.5 * (left + right)
         else:

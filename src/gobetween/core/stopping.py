@@ -48,8 +48,9 @@ class GLR:
 class EProcess:
     """Stop when the product e-process E_{â>b} ≥ (K−1)/δ for every rival b.
 
-    **Proven** δ-correct for every family, under any adaptive sampling and whatever the policies are (docs/stopping.md), and the
-    tightest rule here: on the paper's Experiment 1 it needs less than half the queries of GLR(rate="paper").
+    **Proven** δ-correct for every family, under any adaptive sampling and whatever the policies are (docs/stopping.md; it also
+    says what must hold when several queries are open), and the tightest rule here: on the paper's Experiment 1 it needs less
+    than half the queries of GLR(rate="paper").
     """
 
 
