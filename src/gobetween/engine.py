@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from gobetween.core.bound import binary_kl
 from gobetween.core.families import Family, draw
-from gobetween.core.jit import leaf
+from gobetween.core.jit import index, leaf
 from gobetween.core.problem import Problem
 from gobetween.core.round import observe, verdict
 from gobetween.core.sampling import (
@@ -32,6 +32,7 @@ from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import ProblemError
 
 CHUNK = 16
+NONE = index(0)
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def episode(
     """One run: writes when each constant was passed, who was named and the counts then; returns how many were passed."""
     restart(sampler)
     clear(state)
-    passed, t = 0, 0
+    passed, t = NONE, NONE
     while passed < constants.shape[0] and t < most:
         e = choose(family, sampler, state, t, available, rule_rng)
         state.N_e[e] += 1

@@ -15,14 +15,14 @@ import numpy as np
 
 from gobetween.core.certificate import D_1, D_A, WORTH, F, Point, W, improve
 from gobetween.core.families import Family
-from gobetween.core.jit import jit, leaf
+from gobetween.core.jit import index, jit, leaf
 from gobetween.core.linalg import lu_solve
 from gobetween.core.transport import curvature
 from gobetween.core.types import Floats, Ints
 
 GRAIN = 1e-12
 STEPS = 8
-MEDIATORS, RIVALS = 0, 1  # rows of Sets.items, .size and .weight
+MEDIATORS, RIVALS = index(0), index(1)  # rows of Sets.items, .size and .weight
 
 
 class Sets(NamedTuple):
@@ -115,8 +115,8 @@ def shift(which: int, offset: int, alpha: float, sets: Sets) -> None:
 def move(careful: bool, sets: Sets) -> None:
     """Take the Newton step; what would turn negative leaves: all of it at once or, if careful, only the first to do so."""
     n = sets.size[MEDIATORS]
-    alpha = min(reach(MEDIATORS, 0, sets), reach(RIVALS, n, sets)) if careful else 1.0
-    shift(MEDIATORS, 0, alpha, sets)
+    alpha = min(reach(MEDIATORS, MEDIATORS, sets), reach(RIVALS, n, sets)) if careful else 1.0
+    shift(MEDIATORS, MEDIATORS, alpha, sets)  # their steps come first, from number 0 on
     shift(RIVALS, n, alpha, sets)
 
 
@@ -133,9 +133,13 @@ def enter(which: int, k: int, sets: Sets) -> None:
 
 @leaf
 def polish(
-    family: Family, mu: Floats, R: Floats, a_star: int, tol: float, careful: bool, point: Point, ledger: Floats, sets: Sets
+    family: Family, mu: Floats, R: Floats, a_star: int, tol: float, rough: float, point: Point, ledger: Floats, sets: Sets
 ) -> int:
-    """Tighten `point` by Newton steps from the sets, whose evaluation is on the ledger; returns the number of steps."""
+    """Tighten `point` by Newton steps from the sets, whose evaluation is on the ledger; returns the number of steps.
+
+    `rough` is the gap from which they come: steps from less than 1e-4 are careful ones, and more of them are tried.
+    """
+    careful = rough < 1e-4
     K, E = R.shape
     omega, y = sets.weight[MEDIATORS], sets.weight[RIVALS]
     level = 0.0

@@ -17,17 +17,17 @@ from typing import NamedTuple
 import numpy as np
 
 from gobetween.core.families import Family, divergence
-from gobetween.core.jit import jit, leaf
+from gobetween.core.jit import index, jit, leaf
 from gobetween.core.transport import evidence
 from gobetween.core.types import Floats
 
 # Rows of a ledger
-W = 0  # [K] arm weights Rω
-F = 1  # [K] f_a(w), ∞ at the leader
-D_1 = 2  # [K] d(μ_1, x_a)
-D_A = 3  # [K] d(μ_a, x_a)
-V = 4  # [K] Σ_a y_a ∇f_a: the price of a pull of each arm
-WORTH = 5  # [E] vᵀR: what a unit of cost spent on each mediator is worth at these prices
+W = index(0)  # [K] arm weights Rω
+F = index(1)  # [K] f_a(w), ∞ at the leader
+D_1 = index(2)  # [K] d(μ_1, x_a)
+D_A = index(3)  # [K] d(μ_a, x_a)
+V = index(4)  # [K] Σ_a y_a ∇f_a: the price of a pull of each arm
+WORTH = index(5)  # [E] vᵀR: what a unit of cost spent on each mediator is worth at these prices
 
 
 class Point(NamedTuple):

@@ -49,7 +49,7 @@ def warm(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, point: 
     """Newton steps from the support of a point that was just certified; its gap tells whether they worked."""
     take(MEDIATORS, point.omega, R.shape[1], sets)
     take(RIVALS, point.q, R.shape[0], sets)
-    return polish(family, mu, R, a_star, tol, False, point, ledger, sets)
+    return polish(family, mu, R, a_star, tol, 1.0, point, ledger, sets)
 
 
 @leaf
@@ -79,7 +79,7 @@ def attempt(
         take(RIVALS, room.goal[Y], K, sets)
         improve(family, mu, R, a_star, sets.weight[MEDIATORS], sets.weight[RIVALS], point, ledger)
         if relative_gap(point) > tol:
-            steps += polish(family, mu, R, a_star, tol, rough < 1e-4, point, ledger, sets)
+            steps += polish(family, mu, R, a_star, tol, rough, point, ledger, sets)
         if relative_gap(point) <= tol or rough <= max(tol, 1e-14):
             return steps
         rough *= 1e-3

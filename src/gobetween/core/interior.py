@@ -17,7 +17,7 @@ import numpy as np
 
 from gobetween.core.certificate import D_1, D_A, WORTH, F, Point, W, improve, payoffs, prices, spread
 from gobetween.core.families import Family
-from gobetween.core.jit import jit, leaf
+from gobetween.core.jit import index, jit, leaf
 from gobetween.core.linalg import cholesky, cholesky_solve, gram, row_dot
 from gobetween.core.transport import curvature, evidence
 from gobetween.core.types import Floats
@@ -26,15 +26,15 @@ MOST_STEPS = 100
 PATIENCE = 12
 
 # Rows of an iterate (or of a step, or of a goal for the products ω z and y s)
-OMEGA = 0  # [E] weights > 0
-Z = 1  # [E] their duals > 0
-Y = 2  # [K] duals of the rivals > 0; 0 at the leader
-S = 3  # [K] slacks f_a − F > 0; 1 at the leader
-BY_OMEGA = 4  # [E] 1/ω; only of the iterate, as is the next
-BY_S = 5  # [K] 1/s
+OMEGA = index(0)  # [E] weights > 0
+Z = index(1)  # [E] their duals > 0
+Y = index(2)  # [K] duals of the rivals > 0; 0 at the leader
+S = index(3)  # [K] slacks f_a − F > 0; 1 at the leader
+BY_OMEGA = index(4)  # [E] 1/ω; only of the iterate, as is the next
+BY_S = index(5)  # [K] 1/s
 
 # Rows of an arrow: D = Σ_a size_a (e_a + lean_a e_1)(e_a + lean_a e_1)ᵀ; at the leader lean is 0
-SIZE, LEAN = 0, 1
+SIZE, LEAN = index(0), index(1)
 
 
 class Room(NamedTuple):

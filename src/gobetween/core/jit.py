@@ -75,6 +75,11 @@ def _compile(function: F, **options: Any) -> F:
     return compiled
 
 
+def index(k: int) -> int:
+    """The number k, but not as a literal, for each of which Numba would compile every callee anew."""
+    return np.int64(k)  # type: ignore[return-value]  # it behaves as an int
+
+
 def quiet(function: F) -> F:
     """Without the JIT, let NumPy's scalars be as silent about infinities as compiled code is."""
     if ENABLED:
