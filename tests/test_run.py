@@ -118,6 +118,31 @@ def test_the_result_does_not_depend_on_the_workers(sampling: gb.Tracking) -> Non
     assert (one.N_a.sum(axis=2) == one.tau).all()
 
 
+@pytest.mark.parametrize("sampling", [gb.Tracking(), gb.Tracking(tracking="D"), gb.Tracking(policies="unknown")], ids=repr)
+def test_with_costs_tracking_follows_query_shares(sampling: gb.Tracking) -> None:
+    """N_e/t approaches ω ∝ ρ/c, not the shares of cost."""
+    problem = gb.Problem([1.0, 0.0], [[0.9, 0.1], [0.1, 0.9]], costs=[4.0, 1.0])
+    steps = 20_000 if ENABLED else 600
+    runs = gb.simulate(problem, sampling, gb.GLR(), 1e-300, 2, seed=4, workers=1, max_steps=steps)
+    shares = runs.N_e[:, 0, :] / steps
+    bound = gb.lower_bound(problem)
+    assert np.abs(bound.omega - bound.cost_shares).max() > 0.1
+    assert np.abs(shares - bound.omega).max() < (0.03 if ENABLED else 0.1)
+
+
+@pytest.mark.parametrize("sampling", [gb.Tracking(), gb.Tracking(policies="unknown")], ids=repr)
+def test_before_all_arms_are_seen_and_in_ties_shares_are_uniform(sampling: gb.Tracking) -> None:
+    learner = gb.Learner(2, [[0.5, 0.5], [0.2, 0.8], [0.6, 0.4]], family=gb.Bernoulli(), sampling=sampling)
+    assert {learner.ask().mediator for _ in range(3)} == set(learner.mediators)  # nothing seen: everyone in turn
+    assert list(learner.progress.target.values()) == pytest.approx([1 / 3] * 3)
+    for number, arm in enumerate(("arm 1", "arm 2", "arm 1")):
+        learner.tell(number, arm=arm, reward=1)
+    learner.ask()  # both estimates are 1: a tie
+    assert sum(learner.progress.target.values()) == pytest.approx(1.0)
+    assert max(learner.progress.target.values()) == pytest.approx(1 / 3, abs=1e-12)
+    assert learner.progress.queries_to_go == math.inf
+
+
 def test_censoring() -> None:
     runs = gb.simulate(EXPERIMENT_1, gb.Tracking(), gb.GLR(), [0.4, 1e-30], 5, seed=1, max_steps=50, workers=1)
     assert runs.censored.all()
