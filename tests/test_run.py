@@ -124,7 +124,7 @@ def test_with_costs_tracking_follows_query_shares(sampling: gb.Tracking) -> None
     problem = gb.Problem([1.0, 0.0], [[0.9, 0.1], [0.1, 0.9]], costs=[4.0, 1.0])
     steps = 20_000 if ENABLED else 600
     runs = gb.simulate(problem, sampling, gb.GLR(), 1e-300, 2, seed=4, workers=1, max_steps=steps)
-    shares = runs.N_e[:, 0, :] / steps
+    shares = runs.N_e[:, 0, :] / runs.tau[:, :1]
     bound = gb.lower_bound(problem)
     assert np.abs(bound.omega - bound.cost_shares).max() > 0.1
     assert np.abs(shares - bound.omega).max() < (0.03 if ENABLED else 0.1)

@@ -98,6 +98,11 @@ def leaf(function: F) -> F:
     return _compile(function, _nrt=False)
 
 
+def inlined(function: F) -> F:
+    """For functions with one or two callers: made part of these, because each level of calls is optimised anew by Numba."""
+    return _compile(quiet(function), _nrt=True, inline="always")
+
+
 def by_family(function: F) -> F:
     """Let `function(family, ...)` mean `family.function(...)`, in compiled code as in plain Python."""
     if not ENABLED:

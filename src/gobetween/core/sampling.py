@@ -12,7 +12,7 @@ from gobetween.core.certificate import Point, forget, new_point
 from gobetween.core.families import Family
 from gobetween.core.game import COLD, INEXACT, OPTIMAL, Space, keep_up, new_space, solve
 from gobetween.core.geometry import find_redundant
-from gobetween.core.jit import leaf
+from gobetween.core.jit import inlined, leaf
 from gobetween.core.problem import Problem
 from gobetween.core.state import State, seen_all
 from gobetween.core.tracking import exploration_floor, furthest_behind, least_asked, project
@@ -171,7 +171,7 @@ def estimate(sampler: Sampler, state: State, e: int) -> None:
                 sampler.R[a, i] = state.N_ea[e, a] / (answers * sampler.costs[i])
 
 
-@leaf
+@inlined
 def refresh(family: Family, sampler: Sampler, state: State, t: int) -> None:
     """Write to omega the shares of queries to follow now: ω*(μ̂, π̂) ∝ ρ/c, uniform before it can be computed or in a tie."""
     n = sampler.members.shape[0]
@@ -189,7 +189,7 @@ def refresh(family: Family, sampler: Sampler, state: State, t: int) -> None:
         sampler.omega[i] /= total
 
 
-@leaf
+@inlined
 def choose(family: Family, sampler: Sampler, state: State, t: int, available: Bools, rng: np.random.Generator) -> int:
     """The mediator to ask at time t (queries issued before); −1 when no member is available."""
     n = sampler.members.shape[0]
