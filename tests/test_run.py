@@ -18,7 +18,7 @@ from gobetween.engine import episode, pull
 POLICIES = [[0.1, 0.8, 0.1, 0.0], [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.1, 0.8], [0.2, 0.0, 0.4, 0.4]]
 MEANS = [1.5, 1.0, 0.7, 0.5]
 EXPERIMENT_1 = gb.Problem(MEANS, POLICIES)
-MOST = 3000 if ENABLED else 250
+MOST = 3000 if ENABLED else 1000
 
 SAMPLING = [
     gb.Tracking(),

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from gobetween.core.tracking import exploration_floor, furthest_behind, least_asked, project
+from gobetween.core.tracking import exploration_floor, forced, furthest_behind, least_asked, project
 
 shares = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=7).filter(lambda x: sum(x) > 1e-3)
 
@@ -62,3 +62,11 @@ def test_only_available_members_are_asked() -> None:
     assert furthest_behind(target, N, members, np.array([False, True, False])) == -1
     assert least_asked(N, members, everyone) == 2
     assert least_asked(N, members, np.array([False, True, False])) == -1
+
+
+def test_forced_exploration_of_d_tracking() -> None:
+    members, everyone = np.arange(3), np.ones(3, np.bool_)
+    N = np.array([90, 9, 1])
+    assert forced(N, members, everyone, 100) == 2  # 1 < √100 − 1.5
+    assert forced(np.array([80, 11, 9]), members, everyone, 100) == -1
+    assert forced(N, members, np.array([True, True, False]), 100) == -1  # 9 > 8.5

@@ -15,7 +15,7 @@ from gobetween.core.geometry import find_redundant
 from gobetween.core.jit import inlined, leaf
 from gobetween.core.problem import Problem
 from gobetween.core.state import State, seen_all
-from gobetween.core.tracking import exploration_floor, furthest_behind, least_asked, project
+from gobetween.core.tracking import exploration_floor, forced, furthest_behind, least_asked, project
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import ProblemError
 
@@ -207,8 +207,8 @@ def choose(family: Family, sampler: Sampler, state: State, t: int, available: Bo
         for i in range(n):
             sampler.target[i] += sampler.omega[i]
         return furthest_behind(sampler.target, state.N_e, sampler.members, available)
-    e = least_asked(state.N_e, sampler.members, available)
-    if e >= 0 and state.N_e[e] < math.sqrt(t) - 0.5 * n:
+    e = forced(state.N_e, sampler.members, available, t)
+    if e >= 0:
         return e
     for i in range(n):
         sampler.target[i] = t * sampler.omega[i]

@@ -55,3 +55,10 @@ def least_asked(N_e: Ints, members: Ints, available: Bools) -> int:
         if available[e] and (best < 0 or N_e[e] < N_e[best]):
             best = e
     return best
+
+
+@leaf
+def forced(N_e: Ints, members: Ints, available: Bools, t: int) -> int:
+    """Forced exploration around any tracker: the least asked available member while it has under √t − n/2 queries, else −1."""
+    e = least_asked(N_e, members, available)
+    return e if e >= 0 and N_e[e] < math.sqrt(t) - 0.5 * members.shape[0] else -1
