@@ -16,7 +16,7 @@ from gobetween.core.active import MEDIATORS, RIVALS, Sets, new_sets, polish, tak
 from gobetween.core.certificate import WORTH, Point, certify, forget, improve, leader, new_ledger, new_point, relative_gap
 from gobetween.core.families import Family
 from gobetween.core.interior import OMEGA, Room, Y, interior, new_room, settle, start
-from gobetween.core.jit import inlined, jit, leaf
+from gobetween.core.jit import inlined, jit, leaf, quiet
 from gobetween.core.transport import evidence
 from gobetween.core.types import Floats, Ints
 
@@ -153,7 +153,8 @@ def crowded(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, poin
             return steps
 
 
-@inlined
+@leaf
+@quiet
 def keep_up(family: Family, mu: Floats, R: Floats, tol: float, point: Point, space: Space) -> tuple[int, int]:
     """Lazy, then warm: status and number of steps; INEXACT when only a cold start can tell."""
     a_star, unique = leader(mu)
