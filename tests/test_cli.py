@@ -177,7 +177,8 @@ def test_simulate_json_has_the_documented_shape() -> None:
     data = json.loads(done.stdout)
     assert list(data) == ["title", "format", "sampling", "stopping", "runs", "seed", "results"]
     assert list(data["results"][0]) == [
-        "delta", "runs", "mean", "half_width", "quantiles", "wrong", "wrong_low", "wrong_high", "censored", "bound", "ratio",
+        "delta", "runs", "mean", "half_width", "quantiles", "wrong", "wrong_low", "wrong_high", "censored",
+        "cost", "cost_half_width", "bound", "ratio",
     ]  # fmt: skip
     assert data["results"][0]["censored"] == 6
     assert json.loads(simulate("--json", "--delta", "0.4", "--workers", "2").stdout) == json.loads(

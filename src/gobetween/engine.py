@@ -1,9 +1,8 @@
 """Simulation: the step in a compiled loop, many runs, one seed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from os import cpu_count
 
 import numpy as np
@@ -15,7 +14,6 @@ from gobetween.core.jit import index, leaf
 from gobetween.core.problem import Problem
 from gobetween.core.round import observe, verdict
 from gobetween.core.sampling import (
-    RANDOM,
     Sampler,
     Sampling,
     Static,
@@ -31,7 +29,7 @@ from gobetween.core.stopping import EProcess, Stopper, Stopping, constant, new_s
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import ProblemError
 
-CHUNK = 16
+CHUNK = 8
 NONE = index(0)
 
 
@@ -63,7 +61,17 @@ def pull(cumulative: Floats, e: int, u: float) -> int:
 
 
 @leaf
-def episode(
+def record(state: State, t: int, best: int, tau: Ints, named: Ints, N_e: Ints, N_a: Ints, d: int) -> None:
+    """Note in row d that `best` was named after t queries, and the counts by then."""
+    tau[d], named[d] = t, best
+    for i in range(N_e.shape[1]):
+        N_e[d, i] = state.N_e[i]
+    for i in range(N_a.shape[1]):
+        N_a[d, i] = state.tally.N_a[i]
+
+
+@leaf
+def episodes(
     family: Family,
     means: Floats,
     cumulative: Floats,
@@ -79,26 +87,25 @@ def episode(
     named: Ints,
     N_e: Ints,
     N_a: Ints,
-) -> int:
-    """One run: writes when each constant was passed, who was named and the counts then; returns how many were passed."""
-    restart(sampler)
-    clear(state)
-    passed, t = NONE, NONE
-    while passed < constants.shape[0] and t < most:
-        e = choose(family, sampler, state, t, available, rule_rng)
-        state.N_e[e] += 1
-        a = pull(cumulative, e, world.random())
-        observe(sampler, state, e, a, draw(family, means[a], world) if a < means.shape[0] else 0.0)
-        t += 1
-        best, now = verdict(family, stopper, state.tally, t, constants, passed)
-        while passed < now:
-            tau[passed], named[passed] = t, best
-            for i in range(state.N_e.shape[0]):
-                N_e[passed, i] = state.N_e[i]
-            for i in range(means.shape[0]):
-                N_a[passed, i] = state.tally.N_a[i]
+) -> None:
+    """Run after run, one for each row of `tau`: when each constant was passed, the arm named (−1: none), the counts then."""
+    for run in range(tau.shape[0]):
+        restart(sampler)
+        clear(state)
+        passed, t = NONE, NONE
+        while passed < constants.shape[0] and t < most:
+            e = choose(family, sampler, state, t, available, rule_rng)
+            state.N_e[e] += 1
+            a = pull(cumulative, e, world.random())
+            observe(sampler, state, e, a, draw(family, means[a], world) if a < means.shape[0] else 0.0)
+            t += 1
+            best, now = verdict(family, stopper, state.tally, t, constants, passed)
+            while passed < now:
+                record(state, t, best, tau[run], named[run], N_e[run], N_a[run], passed)
+                passed += 1
+        while passed < constants.shape[0]:
+            record(state, t, -1, tau[run], named[run], N_e[run], N_a[run], passed)
             passed += 1
-    return passed
 
 
 def simulate(
@@ -119,91 +126,99 @@ def simulate(
     not stopped after max_steps queries is censored. `progress` is told how many runs have just been finished. `declared`: the
     policies that the sampling rule believes in, where they are not the true ones.
     """
-    wanted = (float(deltas),) if isinstance(deltas, (int, float)) else tuple(float(delta) for delta in deltas)
-    _check(wanted, runs, seed, workers, max_steps)
-    result = _empty(problem, wanted, runs)
+    job = new_job(problem, sampling, stopping, deltas, seed, max_steps, declared)
+    _check_numbers({"runs": (runs, 1), "workers": (1 if workers is None else workers, 1)})
     chunks = [range(first, min(first + CHUNK, runs)) for first in range(0, runs, CHUNK)]
+
+    def work(chunk: range) -> Runs:
+        found = run_chunk(job, chunk)
+        if progress:
+            progress(len(chunk))
+        return found
+
+    count = min(workers or cpu_count() or 1, len(chunks))
+    if count == 1:
+        return together(map(work, chunks))
+    with ThreadPoolExecutor(count) as pool:
+        return together(pool.map(work, chunks))
+
+
+@dataclass(frozen=True)
+class Job:
+    """What every run of a simulation has in common; checked."""
+
+    problem: Problem
+    believed: Floats
+    sampling: Tracking | UniformSampling | Static
+    stopping: Stopping
+    deltas: tuple[float, ...]
+    seed: int
+    max_steps: int
+
+
+def new_job(
+    problem: Problem,
+    sampling: Sampling,
+    stopping: Stopping,
+    deltas: float | Sequence[float],
+    seed: int,
+    max_steps: int,
+    declared: ArrayLike | None = None,
+) -> Job:
+    """Check and resolve the arguments of `simulate` that do not say how many runs."""
+    wanted = (float(deltas),) if isinstance(deltas, (int, float)) else tuple(float(delta) for delta in deltas)
+    if not wanted:
+        raise ProblemError("deltas is empty: name at least one risk, such as 0.05")
+    for delta in wanted:
+        binary_kl(delta)
+    _check_numbers({"seed": (seed, 0), "max_steps": (max_steps, 1)})
     believed = problem.policies
     if declared is not None:
         believed = Problem(problem.means, declared, family=problem.family, silent=problem.silent).policies
         if believed.shape != problem.policies.shape:
             raise ProblemError(f"declared has {len(believed)} rows for {problem.E} mediators")
-    work = partial(_run_chunk, problem, believed, resolve(sampling, problem), stopping, seed, max_steps, result, progress)
-    count = min(workers or cpu_count() or 1, len(chunks))
-    if count == 1:
-        for chunk in chunks:
-            work(chunk)
-        return result
-    with ThreadPoolExecutor(count) as pool:
-        list(pool.map(work, chunks))
-    return result
+    return Job(problem, believed, resolve(sampling, problem), stopping, wanted, seed, max_steps)
 
 
-def stream(seed: int, run: int, k: int) -> np.random.Generator:
-    """The k-th stream of random numbers of a run: 0 is the world's, 1 the sampling rule's."""
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(run, k))))
-
-
-def _check(deltas: tuple[float, ...], runs: int, seed: int, workers: int | None, max_steps: int) -> None:
-    if not deltas:
-        raise ProblemError("deltas is empty: name at least one risk, such as 0.05")
-    for delta in deltas:
-        binary_kl(delta)
-    numbers: dict[str, tuple[object, int]] = {"runs": (runs, 1), "seed": (seed, 0), "max_steps": (max_steps, 1)}
-    numbers["workers"] = (1 if workers is None else workers, 1)
+def _check_numbers(numbers: dict[str, tuple[object, int]]) -> None:
     for name, (value, least) in numbers.items():
         if not isinstance(value, int) or value < least:
             raise ProblemError(f"{name} = {value!r}: must be a whole number, {least} or more")
 
 
-def _empty(problem: Problem, deltas: tuple[float, ...], runs: int) -> Runs:
-    shape = (runs, len(deltas))
-    return Runs(
-        deltas,
-        np.zeros(shape, np.int64),
-        np.zeros(shape, np.bool_),
-        np.zeros(shape, np.bool_),
-        np.zeros((*shape, problem.E), np.int64),
-        np.zeros((*shape, problem.K), np.int64),
-    )
-
-
-def _run_chunk(
-    problem: Problem,
-    believed: Floats,
-    sampling: Tracking | UniformSampling | Static,
-    stopping: Stopping,
-    seed: int,
-    max_steps: int,
-    result: Runs,
-    progress: Callable[[int], None] | None,
-    chunk: range,
-) -> None:
-    """Run some of the runs, each from a seed of its own, into their rows of the result."""
-    constants = np.array([constant(stopping, problem.K, delta, problem.family) for delta in result.deltas])
+def run_chunk(job: Job, chunk: range) -> Runs:
+    """The runs of one chunk; it begins at a multiple of CHUNK, whose number seeds it: others need not have been run."""
+    problem = job.problem
+    constants = np.array([constant(job.stopping, problem.K, delta, problem.family) for delta in job.deltas])
     order = np.argsort(constants, kind="stable")
-    means, cumulative = problem.means.copy(), np.cumsum(problem.policies, axis=1)
+    cumulative = np.cumsum(problem.policies, axis=1)
     if not problem.silent:
         cumulative[:, -1] = np.inf  # rows sum to 1 only up to rounding
-    costs = np.ones(problem.E) if problem.costs is None else problem.costs
-    sampler = new_sampler(sampling, believed, np.ones(problem.E, np.bool_), costs)
-    stopper, state = new_stopper(stopping, problem.family), new_state(problem.K, problem.E)
     available = np.ones(problem.E, np.bool_)
-    D = len(constants)
-    tau, named = np.zeros(D, np.int64), np.zeros(D, np.int64)
-    N_e, N_a = np.zeros((D, problem.E), np.int64), np.zeros((D, problem.K), np.int64)
-    best = np.flatnonzero(problem.means == problem.means.max())
-    for run in chunk:
-        world = stream(seed, run, 0)
-        own = stream(seed, run, 1) if sampler.kind == RANDOM else world  # no other rule draws
-        tau[:] = max_steps
-        passed = episode(
-            problem.family, means, cumulative, sampler, stopper, constants[order], state, available, max_steps, own, world,
-            tau, named, N_e, N_a,
-        )  # fmt: skip
-        N_e[passed:], N_a[passed:] = state.N_e, state.tally.N_a
-        result.tau[run, order], result.N_e[run, order], result.N_a[run, order] = tau, N_e, N_a
-        result.censored[run, order] = np.arange(D) >= passed
-        result.correct[run, order] = np.isin(named, best) & (np.arange(D) < passed)
-    if progress:
-        progress(len(chunk))
+    costs = np.ones(problem.E) if problem.costs is None else problem.costs
+    sampler = new_sampler(job.sampling, job.believed, available, costs)
+    stopper, state = new_stopper(job.stopping, problem.family), new_state(problem.K, problem.E)
+    world, own = (stream(job.seed, chunk.start // CHUNK, k) for k in (0, 1))
+    shape = (len(chunk), len(constants))
+    tau, named = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    N_e, N_a = np.zeros((*shape, problem.E), np.int64), np.zeros((*shape, problem.K), np.int64)
+    episodes(
+        problem.family, problem.means.copy(), cumulative, sampler, stopper, constants[order], state, available, job.max_steps,
+        own, world, tau, named, N_e, N_a,
+    )  # fmt: skip
+    back = np.argsort(order)
+    censored = named < 0
+    correct = ~censored & (problem.means == problem.means.max())[named]
+    return Runs(job.deltas, tau[:, back], correct[:, back], censored[:, back], N_e[:, back], N_a[:, back])
+
+
+def together(parts: Iterable[Runs]) -> Runs:
+    """Runs of the same job, one after the other."""
+    rows = list(parts)
+    names = ("tau", "correct", "censored", "N_e", "N_a")
+    return Runs(rows[0].deltas, *(np.concatenate([getattr(part, name) for part in rows]) for name in names))
+
+
+def stream(seed: int, chunk: int, k: int) -> np.random.Generator:
+    """The k-th stream of random numbers of a chunk: 0 is the world's, 1 the sampling rule's."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(chunk, k))))

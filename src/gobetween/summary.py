@@ -8,6 +8,7 @@ import numpy as np
 
 from gobetween.core.bound import lower_bound
 from gobetween.core.problem import Problem
+from gobetween.core.types import Floats, Ints
 from gobetween.engine import Runs
 
 
@@ -27,10 +28,13 @@ class Summary:
     wrong_high: float
     """Share of runs that named another arm than the best, with the exact (Clopper–Pearson) 95% interval."""
     censored: int
+    cost: float
+    cost_half_width: float
+    """Mean cost and its 95% interval; without costs, of one for each query."""
     bound: float
-    """kl(δ, 1−δ) T* in queries; with costs, of the cheapest plan."""
+    """Least expected cost kl(δ, 1−δ) T*: in queries where the problem has no costs."""
     ratio: float | None
-    """mean / bound."""
+    """cost / bound."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe."""
@@ -41,26 +45,36 @@ class Summary:
 def summarise(problem: Problem, result: Runs) -> list[Summary]:
     """One summary for each δ."""
     bound = lower_bound(problem)
-    return [_summary(result, d, bound.queries(delta)) for d, delta in enumerate(result.deltas)]
+    costs = np.ones(problem.E) if problem.costs is None else problem.costs
+    return [_summary(result, d, costs, bound.cost(delta)) for d, delta in enumerate(result.deltas)]
 
 
-def _summary(result: Runs, d: int, bound: float) -> Summary:
+def mean_and_half_width(values: Ints | Floats) -> tuple[float, float]:
+    """The mean and half of its 95% interval, by the normal approximation."""
+    n = len(values)
+    return float(values.mean()), 1.96 * float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.inf
+
+
+def _summary(result: Runs, d: int, costs: Floats, bound: float) -> Summary:
     tau, n = result.tau[:, d], len(result.tau)
     wrong = int(np.sum(~result.correct[:, d] & ~result.censored[:, d]))
     low, high = exact_interval(wrong, n)
-    mean = float(tau.mean())
+    mean, half_width = mean_and_half_width(tau)
+    cost, cost_half_width = mean_and_half_width(result.N_e[:, d] @ costs)
     return Summary(
         delta=result.deltas[d],
         runs=n,
         mean=mean,
-        half_width=1.96 * float(tau.std(ddof=1)) / math.sqrt(n) if n > 1 else math.inf,
+        half_width=half_width,
         quantiles=tuple(float(q) for q in np.quantile(tau, (0.1, 0.5, 0.9))),  # type: ignore[arg-type]  # three of them
         wrong=wrong / n,
         wrong_low=low,
         wrong_high=high,
         censored=int(result.censored[:, d].sum()),
+        cost=cost,
+        cost_half_width=cost_half_width,
         bound=bound,
-        ratio=mean / bound if 0.0 < bound < math.inf else None,
+        ratio=cost / bound if 0.0 < bound < math.inf else None,
     )
 
 

@@ -58,7 +58,7 @@ def command(
         about = {"title": spec.title, "format": 1, "sampling": sampling, "stopping": stopping, "runs": runs, "seed": seed}
         click.echo(json.dumps(about | {"results": [row.to_dict() for row in rows]}, indent=2, allow_nan=False))
     else:
-        _show(spec.title, rows, sampling, stopping)
+        _show(spec.title, rows, sampling, stopping, spec.problem.costs is not None)
 
 
 def _rules(sampling: str, stopping: str) -> tuple[Any, Any]:
@@ -108,7 +108,7 @@ def _write(path: str, result: Any) -> None:
         raise SpecError(f"--csv {path}: cannot be written ({error.strerror})") from None
 
 
-def _show(title: str, rows: Any, sampling: str, stopping: str) -> None:
+def _show(title: str, rows: Any, sampling: str, stopping: str, priced: bool) -> None:
     from rich.table import Table
 
     from gobetween.cli import printable
@@ -118,15 +118,19 @@ def _show(title: str, rows: Any, sampling: str, stopping: str) -> None:
     console.print(printable(title) or "Simulation", style="bold")
     console.print(f"Sampling {sampling}, stopping {stopping}, {rows[0].runs} runs")
     table = Table(show_edge=False, pad_edge=False)
-    for name in ("delta", "queries", "± 95%", "10%", "50%", "90%", "wrong", "at most", "bound", "ratio"):
-        table.add_column(name, justify="right")
+    table.add_column("delta", justify="right")
+    for name in ("queries", "10–90%", "wrong ≤", *(("cost",) if priced else ()), "bound", "ratio"):
+        table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
+        low, _, high = row.quantiles
         table.add_row(
-            f"{row.delta:g}", f"{row.mean:,.1f}", f"{row.half_width:,.1f}", *(f"{q:,.0f}" for q in row.quantiles),
-            f"{row.wrong:.2%}", f"{row.wrong_high:.2%}", f"{row.bound:,.1f}",
-            f"{row.ratio:.2f}" if row.ratio else "",
+            f"{row.delta:g}", f"{row.mean:,.0f} ± {row.half_width:,.0f}", f"{low:,.0f}–{high:,.0f}",
+            f"{row.wrong:.1%} ≤ {row.wrong_high:.1%}",
+            *((f"{row.cost:,.0f} ± {row.cost_half_width:,.0f}",) if priced else ()),
+            f"{row.bound:,.1f}", f"{row.ratio:.2f}" if row.ratio else "",
         )  # fmt: skip
     console.print(table)
+    console.print("± and ≤: 95% intervals, of wrong answers exact (Clopper–Pearson).", style="dim")
     for row in rows:
         if row.censored:
             console.print(f"At {row.delta:g}, {row.censored} runs had not stopped and count as long as they lasted.")
