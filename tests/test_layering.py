@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "gobetween"
 RINGS = [
     ["errors"],
     ["core", "files"],
-    ["spec"],
+    ["rules", "spec"],
     ["engine", "learner", "progress"],
     ["planning", "summary"],
     ["cli", "__main__"],

@@ -37,7 +37,7 @@ def write(tmp_path: Path, text: str) -> Path:
 def test_a_good_file(tmp_path: Path) -> None:
     spec = read_spec(write(tmp_path, GOOD))
     problem = spec.problem
-    assert (spec.title, spec.delta) == ("two arms", (0.05,))
+    assert (spec.title, spec.settings.delta) == ("two arms", (0.05,))
     assert problem.family == gb.Gaussian(2.0)
     assert problem.arms == ("a", "b")
     assert problem.mediators == ("x", "mediator 2")
@@ -54,14 +54,14 @@ def test_without_mediators_arms_are_pulled_directly(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["experiment1", "experiment2", "clinics"])
 def test_the_examples_are_read(name: str) -> None:
     spec = read_spec(EXAMPLES / f"{name}.toml")
-    assert spec.delta
+    assert spec.settings.delta
     assert gb.lower_bound(spec.problem).gap <= 1e-9
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("title", "titel", "titel is not a known key: choose from title, family, silent, delta, arms, mediators"),
+        ("title", "titel", "titel is not a known key: choose from title, family, silent, arms, mediators, delta, sampling"),
         ('"two arms"', "3", "title = 3: must be a string"),
         ("delta = 0.05", "delta = 1.5", "delta = 1.5: the risk of a wrong answer is a number between 0 and 1"),
         ("delta = 0.05", "delta = [0.1, true]", "delta = true: must be a number"),

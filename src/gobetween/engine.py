@@ -30,6 +30,8 @@ from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import ProblemError
 
 CHUNK = 8
+RUNS = 1000
+MAX_STEPS = 10_000_000
 NONE = index(0)
 
 
@@ -116,7 +118,7 @@ def simulate(
     runs: int = 100,
     seed: int = 0,
     workers: int | None = None,
-    max_steps: int = 10_000_000,
+    max_steps: int = MAX_STEPS,
     progress: Callable[[int], None] | None = None,
     declared: ArrayLike | None = None,
 ) -> Runs:

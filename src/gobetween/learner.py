@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,11 @@ from gobetween.core.problem import check_costs, check_names, check_policy
 from gobetween.core.round import observe, verdict
 from gobetween.core.sampling import Sampling, Static, Tracking, UniformSampling, choose, new_sampler
 from gobetween.core.state import Tally, count, new_state, new_tally
-from gobetween.core.stopping import GLR, EProcess, Stopping, constant, glr, growth, new_stopper
+from gobetween.core.stopping import EProcess, Stopping, constant, glr, growth, new_stopper
 from gobetween.core.types import Bools, Floats
 from gobetween.errors import ProblemError
 from gobetween.progress import Progress, Query, arm_report, least_log_evalue
-
-RULES: Mapping[str, Any] = {rule.__name__: rule for rule in (Tracking, UniformSampling, Static, EProcess, GLR)}
+from gobetween.rules import rule_from_dict, rule_to_dict
 
 
 class TellError(ProblemError):
@@ -263,8 +261,8 @@ class Learner:
             "costs": self.costs.tolist(),
             "family": {"name": self.family.name, **self.family.parameters()},
             "delta": self.delta,
-            "sampling": _rule_to_dict(self.sampling),
-            "stopping": _rule_to_dict(self.stopping),
+            "sampling": rule_to_dict(self.sampling),
+            "stopping": rule_to_dict(self.stopping),
             "seed": self.seed,
             "silent": self.silent,
             "order": self.order,
@@ -296,8 +294,8 @@ class Learner:
             family=kind(**{key: value for key, value in data["family"].items() if key != "name"}),
             delta=data["delta"],
             costs=data["costs"],
-            sampling=_rule_from_dict(data["sampling"]),
-            stopping=_rule_from_dict(data["stopping"]),
+            sampling=rule_from_dict(data["sampling"], "sampling"),
+            stopping=rule_from_dict(data["stopping"], "stopping"),
             seed=data["seed"],
             silent=data["silent"],
             order=data["order"],
@@ -327,14 +325,6 @@ def _tally_to_dict(tally: Tally) -> dict[str, list[float]]:
 def _fill_tally(tally: Tally, data: Mapping[str, Any]) -> None:
     tally.N_a[:], tally.S_a[:] = data["N_a"], data["S_a"]
     tally.mu_hat[:] = np.where(tally.N_a > 0, tally.S_a / np.maximum(tally.N_a, 1), 0.0)
-
-
-def _rule_to_dict(rule: Any) -> dict[str, Any]:
-    return {"rule": type(rule).__name__, **asdict(rule)}
-
-
-def _rule_from_dict(data: Mapping[str, Any]) -> Any:
-    return RULES[data["rule"]](**{key: value for key, value in data.items() if key != "rule"})
 
 
 def _mediators(given: Any, arms: tuple[str, ...], silent: bool) -> tuple[tuple[str, ...], Floats]:

@@ -34,7 +34,7 @@ def command(file: str, delta: str | None, as_json: bool) -> None:
     from gobetween.spec import parse_spec
 
     spec = parse_spec(data, file)
-    deltas = deltas_of(delta, spec.delta)
+    deltas = deltas_of(delta, spec.settings.delta)
     plan = named(file, lambda: make_plan(spec.problem, deltas or DELTAS))
     if as_json:
         click.echo(json.dumps({"title": spec.title} | plan.to_dict(), indent=2, allow_nan=False))

@@ -1,6 +1,8 @@
 """`gobetween simulate`: play a problem many times with the rules of your choice."""
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,29 +11,34 @@ import click
 from gobetween.errors import SpecError
 from gobetween.files import read_toml
 
-SAMPLING = ("tracking", "tracking-d", "unknown", "pruned", "uniform", "cyclic", "oracle")
-STOPPING = ("e-process", "paper", "garivier-kaufmann", "kaufmann-koolen", "heuristic")
-
 
 @click.command("simulate")
 @click.argument("file", type=click.Path())
 @click.option("--delta", metavar="D[,D…]", help="Risks of a wrong answer [default: the file's, or 0.1,0.05,0.01].")
-@click.option("--runs", default=1000, show_default=True, help="How many runs.")
-@click.option("--seed", default=0, show_default=True, help="One seed gives one result, whatever the number of workers.")
-@click.option("--sampling", type=click.Choice(SAMPLING), default="tracking", show_default=True, help="Whom to ask next.")
-@click.option("--stopping", type=click.Choice(STOPPING), default="e-process", show_default=True, help="When to stop.")
-@click.option("--max-steps", default=10_000_000, show_default=True, help="Runs that take longer are censored.")
+@click.option("--runs", type=int, help="How many runs [default: the file's, or 1000].")
+@click.option("--seed", type=int, help="One seed gives one result, whatever the number of workers [default: the file's, or 0].")
+@click.option(
+    "--sampling",
+    metavar="RULE",
+    help="Whom to ask: tracking, tracking-d, unknown, pruned, uniform, cyclic or oracle [default: the file's, or tracking].",
+)
+@click.option(
+    "--stopping",
+    metavar="RULE",
+    help="When to stop: e-process, paper, garivier-kaufmann, kaufmann-koolen or heuristic [default: the file's, or e-process].",
+)
+@click.option("--max-steps", type=int, help="Runs that take longer are censored [default: the file's, or 10,000,000].")
 @click.option("--workers", type=int, default=None, help="Threads [default: one for each core].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/simulate.md).")
 @click.option("--csv", type=click.Path(), help="Also write one row for each run and delta to this file.")
 def command(
     file: str,
     delta: str | None,
-    runs: int,
-    seed: int,
-    sampling: str,
-    stopping: str,
-    max_steps: int,
+    runs: int | None,
+    seed: int | None,
+    sampling: str | None,
+    stopping: str | None,
+    max_steps: int | None,
     workers: int | None,
     as_json: bool,
     csv: str | None,
@@ -39,61 +46,55 @@ def command(
     """How many queries the rules really take, and how often they are wrong, if the means are as in FILE."""
     data = read_toml(file)
     from gobetween.cli.plan import deltas_of, named
-    from gobetween.engine import simulate
+    from gobetween.engine import MAX_STEPS, RUNS, simulate
     from gobetween.planning import DELTAS
     from gobetween.spec import parse_spec
     from gobetween.summary import summarise
 
     spec = parse_spec(data, file)
-    deltas = deltas_of(delta, spec.delta) or DELTAS
-    with _Bar(runs, as_json) as advance:
-        result = named(
-            file,
-            lambda: simulate(spec.problem, *_rules(sampling, stopping), deltas, runs, seed, workers, max_steps, advance),
-        )
+    settings = spec.settings
+    deltas = deltas_of(delta, settings.delta) or DELTAS
+    who, when = _rule("sampling", sampling, settings.sampling, file), _rule("stopping", stopping, settings.stopping, file)
+    runs = first(runs, settings.runs, RUNS)
+    seed, most = first(seed, settings.seed, 0), first(max_steps, settings.max_steps, MAX_STEPS)
+    with bar(runs, as_json) as advance:
+        result = named(file, lambda: simulate(spec.problem, who.rule, when.rule, deltas, runs, seed, workers, most, advance))
     if csv:
         _write(csv, result)
     rows = summarise(spec.problem, result)
     if as_json:
-        about = {"title": spec.title, "format": 1, "sampling": sampling, "stopping": stopping, "runs": runs, "seed": seed}
+        about = {"title": spec.title, "format": 1, "sampling": who.name, "stopping": when.name, "runs": runs, "seed": seed}
         click.echo(json.dumps(about | {"results": [row.to_dict() for row in rows]}, indent=2, allow_nan=False))
     else:
-        _show(spec.title, rows, sampling, stopping, spec.problem.costs is not None)
+        _show(spec.title, rows, who.name, when.name, spec.problem.costs is not None)
 
 
-def _rules(sampling: str, stopping: str) -> tuple[Any, Any]:
-    from gobetween.core.sampling import Oracle, Tracking, UniformSampling
-    from gobetween.core.stopping import GLR, EProcess
-
-    choices: dict[str, Any] = {
-        "tracking": Tracking(),
-        "tracking-d": Tracking(tracking="D"),
-        "unknown": Tracking(policies="unknown"),
-        "pruned": Tracking(prune=True),
-        "uniform": UniformSampling(),
-        "cyclic": UniformSampling(order="cyclic"),
-        "oracle": Oracle(),
-    }
-    return choices[sampling], EProcess() if stopping == "e-process" else GLR(rate=stopping)
+def first(*values: int | None) -> int:
+    """The first that is given."""
+    return next(value for value in values if value is not None)
 
 
-class _Bar:
-    """A live bar on standard error, when someone watches."""
+def _rule(side: str, option: str | None, in_file: tuple[Any, ...], file: str) -> Any:
+    """The option's rule, or the file's, or the default."""
+    from gobetween.rules import WORDS, Named, parse_rule
 
-    def __init__(self, runs: int, quiet: bool) -> None:
-        from rich.console import Console
-        from rich.progress import Progress
+    if option is not None:
+        return parse_rule(option, side, f"--{side}")
+    if len(in_file) > 1:
+        raise SpecError(f"{file}: {side} names {len(in_file)} rules: choose one with --{side}, or run gobetween experiment")
+    return in_file[0] if in_file else Named(*next(iter(WORDS[side].items())))
 
-        console = Console(stderr=True)
-        self._bar = Progress(console=console, transient=True, disable=quiet or not console.is_terminal)
-        self._task = self._bar.add_task("runs", total=runs)
 
-    def __enter__(self) -> Any:
-        self._bar.start()
-        return lambda n: self._bar.advance(self._task, n)
+@contextmanager
+def bar(runs: int, quiet: bool = False) -> Iterator[Callable[[int], None]]:
+    """A live bar on standard error, with the time that is left, when someone watches."""
+    from rich.console import Console
+    from rich.progress import Progress
 
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as shown:
+        task = shown.add_task("runs", total=runs)
+        yield lambda n: shown.advance(task, n)
 
 
 def _write(path: str, result: Any) -> None:
@@ -118,7 +119,7 @@ def _show(title: str, rows: Any, sampling: str, stopping: str, priced: bool) -> 
     console.print(printable(title) or "Simulation", style="bold")
     console.print(f"Sampling {sampling}, stopping {stopping}, {rows[0].runs} runs")
     table = Table(show_edge=False, pad_edge=False)
-    table.add_column("delta", justify="right")
+    table.add_column("delta", justify="right", no_wrap=True)
     for name in ("queries", "10–90%", "wrong ≤", *(("cost",) if priced else ()), "bound", "ratio"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
@@ -127,7 +128,7 @@ def _show(title: str, rows: Any, sampling: str, stopping: str, priced: bool) -> 
             f"{row.delta:g}", f"{row.mean:,.0f} ± {row.half_width:,.0f}", f"{low:,.0f}–{high:,.0f}",
             f"{row.wrong:.1%} ≤ {row.wrong_high:.1%}",
             *((f"{row.cost:,.0f} ± {row.cost_half_width:,.0f}",) if priced else ()),
-            f"{row.bound:,.1f}", f"{row.ratio:.2f}" if row.ratio else "",
+            f"{row.bound:,.0f}" if row.bound >= 1000 else f"{row.bound:,.1f}", f"{row.ratio:.2f}" if row.ratio else "",
         )  # fmt: skip
     console.print(table)
     console.print("± and ≤: 95% intervals, of wrong answers exact (Clopper–Pearson).", style="dim")
