@@ -191,7 +191,7 @@ def test_simulate_json_has_the_documented_shape() -> None:
     [
         (["--runs", "0"], "runs = 0: must be a whole number, 1 or more"),
         (["--delta", "2"], "--delta: delta = 2: the risk"),
-        (["--sampling", "psychic"], "'psychic' is not one of"),
+        (["--sampling", "psychic"], "--sampling = 'psychic': choose one of tracking, tracking-d"),
         (["--csv", "/nowhere/runs.csv"], "--csv /nowhere/runs.csv: cannot be written"),
     ],
 )

@@ -11,10 +11,11 @@ SOURCE = Path(__file__).parent.parent / "src" / "gobetween"
 #: Rings from the inside out: a module may import from its own ring or from rings before it.
 RINGS = [
     ["errors"],
-    ["core", "files"],
+    ["core", "executors", "files"],
     ["rules", "spec"],
     ["engine", "learner", "progress"],
-    ["planning", "summary"],
+    ["planning", "results", "summary"],
+    ["experiment"],
     ["cli", "__main__"],
 ]
 SHELL_LIBRARIES = {"click", "rich"}

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from gobetween.core.sampling import Oracle, Static, Tracking, UniformSampling
     from gobetween.core.stopping import GLR, EProcess
     from gobetween.engine import Runs, simulate
-    from gobetween.errors import GoBetweenError, ProblemError, SpecError
+    from gobetween.errors import GoBetweenError, ProblemError, ResultsError, SpecError
+    from gobetween.experiment import Experiment, read_experiment, run_experiment
     from gobetween.learner import Learner, TellError
     from gobetween.progress import ArmReport, Progress, Query
+    from gobetween.results import load_results
 
 _HOMES = {
     "core.bound": ("LowerBound", "lower_bound"),
@@ -33,9 +35,11 @@ _HOMES = {
     "core.sampling": ("Oracle", "Static", "Tracking", "UniformSampling"),
     "core.stopping": ("EProcess", "GLR"),
     "engine": ("Runs", "simulate"),
+    "experiment": ("Experiment", "read_experiment", "run_experiment"),
     "learner": ("Learner", "TellError"),
+    "results": ("load_results",),
     "progress": ("ArmReport", "Progress", "Query"),
-    "errors": ("GoBetweenError", "ProblemError", "SpecError"),
+    "errors": ("GoBetweenError", "ProblemError", "ResultsError", "SpecError"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -45,6 +49,7 @@ __all__ = [
     "Bernoulli",
     "Bounded",
     "EProcess",
+    "Experiment",
     "Exponential",
     "Family",
     "Gaussian",
@@ -59,6 +64,7 @@ __all__ = [
     "Progress",
     "Query",
     "Redundancy",
+    "ResultsError",
     "Runs",
     "SpecError",
     "Static",
@@ -66,9 +72,12 @@ __all__ = [
     "Tracking",
     "UniformSampling",
     "__version__",
+    "load_results",
     "lower_bound",
     "price_of_mediation",
+    "read_experiment",
     "redundant_mediators",
+    "run_experiment",
     "simulate",
     "unreachable_arms",
 ]

@@ -11,3 +11,7 @@ class ProblemError(GoBetweenError):
 
 class SpecError(GoBetweenError):
     """A file that does not say what it should; the message names the file and the key."""
+
+
+class ResultsError(GoBetweenError):
+    """A results file that cannot be used or written; what it holds is untouched."""

@@ -47,6 +47,11 @@ class Named(NamedTuple):
     rule: Any
 
 
+def default(side: str) -> Named:
+    """What is used when nothing is said."""
+    return Named(*next(iter(WORDS[side].items())))
+
+
 def parse_rule(value: Any, side: str, path: str) -> Named:
     """A rule of one side, "sampling" or "stopping": a word, or a table with `rule`, parameters and perhaps a `name`."""
     if isinstance(value, str):

@@ -12,6 +12,7 @@ from gobetween.errors import GoBetweenError
 COMMANDS = {
     "plan": "How many queries an experiment needs at least, and whom to ask.",
     "simulate": "How many queries the rules really take, and how often they are wrong.",
+    "experiment": "Run a grid of problems and rules, on threads, processes or a cluster; resume it, export it.",
 }
 
 

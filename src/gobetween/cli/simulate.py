@@ -76,13 +76,13 @@ def first(*values: int | None) -> int:
 
 def _rule(side: str, option: str | None, in_file: tuple[Any, ...], file: str) -> Any:
     """The option's rule, or the file's, or the default."""
-    from gobetween.rules import WORDS, Named, parse_rule
+    from gobetween.rules import default, parse_rule
 
     if option is not None:
         return parse_rule(option, side, f"--{side}")
     if len(in_file) > 1:
         raise SpecError(f"{file}: {side} names {len(in_file)} rules: choose one with --{side}, or run gobetween experiment")
-    return in_file[0] if in_file else Named(*next(iter(WORDS[side].items())))
+    return in_file[0] if in_file else default(side)
 
 
 @contextmanager
@@ -110,14 +110,23 @@ def _write(path: str, result: Any) -> None:
 
 
 def _show(title: str, rows: Any, sampling: str, stopping: str, priced: bool) -> None:
-    from rich.table import Table
-
     from gobetween.cli import printable
     from gobetween.cli.plan_page import page
 
     console = page()
     console.print(printable(title) or "Simulation", style="bold")
     console.print(f"Sampling {sampling}, stopping {stopping}, {rows[0].runs} runs")
+    console.print(summary_table(rows, priced))
+    console.print("± and ≤: 95% intervals, of wrong answers exact (Clopper–Pearson).", style="dim")
+    for row in rows:
+        if row.censored:
+            console.print(f"At {row.delta:g}, {row.censored} runs had not stopped and count as long as they lasted.")
+
+
+def summary_table(rows: Any, priced: bool) -> Any:
+    """Summaries as a table, one row for each risk."""
+    from rich.table import Table
+
     table = Table(show_edge=False, pad_edge=False)
     table.add_column("delta", justify="right", no_wrap=True)
     for name in ("queries", "10–90%", "wrong ≤", *(("cost",) if priced else ()), "bound", "ratio"):
@@ -130,8 +139,4 @@ def _show(title: str, rows: Any, sampling: str, stopping: str, priced: bool) -> 
             *((f"{row.cost:,.0f} ± {row.cost_half_width:,.0f}",) if priced else ()),
             f"{row.bound:,.0f}" if row.bound >= 1000 else f"{row.bound:,.1f}", f"{row.ratio:.2f}" if row.ratio else "",
         )  # fmt: skip
-    console.print(table)
-    console.print("± and ≤: 95% intervals, of wrong answers exact (Clopper–Pearson).", style="dim")
-    for row in rows:
-        if row.censored:
-            console.print(f"At {row.delta:g}, {row.censored} runs had not stopped and count as long as they lasted.")
+    return table

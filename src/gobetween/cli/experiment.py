@@ -1,0 +1,124 @@
+"""`gobetween experiment`: run a grid of problems and rules, resume it, export it."""
+
+import csv
+import json
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gobetween.errors import ResultsError
+
+
+class _RunByDefault(click.Group):
+    """`experiment FILE` is `experiment run FILE`."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        return super().resolve_command(ctx, args if args[0] in self.commands else ["run", *args])
+
+
+@click.group("experiment", cls=_RunByDefault)
+def command() -> None:
+    """Run a grid of problems × sampling × stopping rules; `gobetween experiment FILE.toml` is enough."""
+
+
+@command.command("run")
+@click.argument("file", type=click.Path())
+@click.option("--out", type=click.Path(), help="The results file [default: FILE with .sqlite, in this folder].")
+@click.option(
+    "--runs", type=int, help="How many runs of each cell [default: the file's, or 1000]; more than before adds to them."
+)
+@click.option("--executor", type=click.Choice(["threads", "processes", "dask"]), default="threads", show_default=True)
+@click.option("--address", help="Of a Dask scheduler; without it --executor dask starts processes on this machine.")
+@click.option("--workers", type=int, help="How many [default: one for each core].")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/experiment.md).")
+def run(
+    file: str, out: str | None, runs: int | None, executor: str, address: str | None, workers: int | None, as_json: bool
+) -> None:
+    """Run FILE, or what is left of it; results do not depend on executor, workers or interruptions."""
+    from gobetween.cli.simulate import bar
+    from gobetween.executors import open_executor
+    from gobetween.experiment import read_experiment, run_experiment
+
+    experiment = read_experiment(file)
+    wanted = runs or experiment.runs
+    path = Path(out or Path(file).with_suffix(".sqlite").name)
+    try:
+        with open_executor(executor, workers, address) as crew, bar(wanted * len(experiment.cells), as_json) as advance:
+            run_experiment(experiment, path, crew.executor, runs=runs, in_flight=4 * crew.workers, progress=advance)
+    except KeyboardInterrupt:
+        click.echo(f"gobetween: stopped; what was finished is in {path}, run the same again to go on", err=True)
+        sys.exit(130)
+    _report(path, experiment, as_json)
+
+
+def _report(path: Path, experiment: Any, as_json: bool) -> None:
+    from gobetween.results import Results
+    from gobetween.summary import summarise
+
+    with Results.read(path) as results:
+        cells = [
+            (cell, summarise(cell.job.problem, results.runs(i, experiment.deltas))) for i, cell in enumerate(experiment.cells)
+        ]
+    if as_json:
+        rows = [
+            {"problem": cell.problem, "sampling": cell.sampling, "stopping": cell.stopping, **row.to_dict()}
+            for cell, found in cells
+            for row in found
+        ]
+        about = {"title": experiment.title, "format": 1, "file": str(path), "seed": experiment.seed, "results": rows}
+        click.echo(json.dumps(about, indent=2, allow_nan=False))
+    else:
+        _show(path, experiment.title, cells)
+
+
+def _show(path: Path, title: str, cells: Sequence[Any]) -> None:
+    from gobetween.cli import printable
+    from gobetween.cli.plan_page import page
+    from gobetween.cli.simulate import summary_table
+
+    console = page()
+    console.print(printable(title) or "Experiment", style="bold")
+    for cell, rows in cells:
+        console.print()
+        console.print(printable(f"{cell.problem}: sampling {cell.sampling}, stopping {cell.stopping}, {rows[0].runs} runs"))
+        console.print(summary_table(rows, cell.job.problem.costs is not None))
+    console.print(f"\nAll runs are in {path}; gobetween experiment export {path} --csv FILE writes them as a table.")
+
+
+@command.command("export")
+@click.argument("results", type=click.Path())
+@click.option("--csv", "to_csv", type=click.Path(), help="Write CSV; - is standard output.")
+@click.option("--parquet", type=click.Path(), help="Write Parquet.")
+def export(results: str, to_csv: str | None, parquet: str | None) -> None:
+    """Write the rows of a RESULTS file, one for each cell, run and delta."""
+    from gobetween.results import COLUMNS, Results, load_results
+
+    if not to_csv and not parquet:
+        raise ResultsError("name at least one of --csv FILE and --parquet FILE")
+    try:
+        if to_csv:
+            with Results.read(results) as held, _target(to_csv) as stream:
+                writer = csv.writer(stream, lineterminator="\n")
+                writer.writerow(COLUMNS)
+                writer.writerows(held.rows())
+        if parquet:
+            _write_parquet(load_results(results), parquet)
+    except OSError as error:
+        raise ResultsError(f"{to_csv or parquet}: cannot be written ({error.strerror or error})") from None
+
+
+def _target(path: str) -> Any:
+    return nullcontext(sys.stdout) if path == "-" else Path(path).open("w", encoding="utf-8", newline="")
+
+
+def _write_parquet(columns: Any, path: str) -> None:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise ResultsError("--parquet needs pyarrow: pip install 'gobetween[logs]'") from None
+    parquet.write_table(pyarrow.table({name: list(columns[name]) for name in columns}), path)
