@@ -14,8 +14,9 @@ RINGS = [
     ["core", "executors", "files"],
     ["rules", "spec"],
     ["engine", "learner", "progress"],
-    ["planning", "results", "summary"],
-    ["experiment"],
+    ["paper", "planning", "results", "summary", "trace"],
+    ["experiment", "plots", "report", "reproduction"],
+    ["reproduction_report"],
     ["cli", "__main__"],
 ]
 SHELL_LIBRARIES = {"click", "rich"}

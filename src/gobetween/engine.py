@@ -20,6 +20,7 @@ from gobetween.core.sampling import (
     Tracking,
     UniformSampling,
     choose,
+    kept_members,
     new_sampler,
     resolve,
     restart,
@@ -151,6 +152,8 @@ class Job:
 
     problem: Problem
     believed: Floats
+    members: Ints
+    costs: Floats
     sampling: Tracking | UniformSampling | Static
     stopping: Stopping
     deltas: tuple[float, ...]
@@ -179,7 +182,11 @@ def new_job(
         believed = Problem(problem.means, declared, family=problem.family, silent=problem.silent).policies
         if believed.shape != problem.policies.shape:
             raise ProblemError(f"declared has {len(believed)} rows for {problem.E} mediators")
-    return Job(problem, believed, resolve(sampling, problem), stopping, wanted, seed, max_steps)
+    rule = resolve(sampling, problem)
+    costs = np.ones(problem.E) if problem.costs is None else problem.costs
+    members = kept_members(rule, believed, np.ones(problem.E, np.bool_), costs)
+    new_sampler(rule, believed, np.ones(problem.E, np.bool_), costs, members)  # refuses what does not fit
+    return Job(problem, believed, members, costs, rule, stopping, wanted, seed, max_steps)
 
 
 def _check_numbers(numbers: dict[str, tuple[object, int]]) -> None:
@@ -193,25 +200,29 @@ def run_chunk(job: Job, chunk: range) -> Runs:
     problem = job.problem
     constants = np.array([constant(job.stopping, problem.K, delta, problem.family) for delta in job.deltas])
     order = np.argsort(constants, kind="stable")
-    cumulative = np.cumsum(problem.policies, axis=1)
-    if not problem.silent:
-        cumulative[:, -1] = np.inf  # rows sum to 1 only up to rounding
     available = np.ones(problem.E, np.bool_)
-    costs = np.ones(problem.E) if problem.costs is None else problem.costs
-    sampler = new_sampler(job.sampling, job.believed, available, costs)
+    sampler = new_sampler(job.sampling, job.believed, available, job.costs, job.members)
     stopper, state = new_stopper(job.stopping, problem.family), new_state(problem.K, problem.E)
     world, own = (stream(job.seed, chunk.start // CHUNK, k) for k in (0, 1))
     shape = (len(chunk), len(constants))
     tau, named = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     N_e, N_a = np.zeros((*shape, problem.E), np.int64), np.zeros((*shape, problem.K), np.int64)
     episodes(
-        problem.family, problem.means.copy(), cumulative, sampler, stopper, constants[order], state, available, job.max_steps,
+        problem.family, problem.means.copy(), ladder(problem), sampler, stopper, constants[order], state, available, job.max_steps,
         own, world, tau, named, N_e, N_a,
     )  # fmt: skip
     back = np.argsort(order)
     censored = named < 0
     correct = ~censored & (problem.means == problem.means.max())[named]
     return Runs(job.deltas, tau[:, back], correct[:, back], censored[:, back], N_e[:, back], N_a[:, back])
+
+
+def ladder(problem: Problem) -> Floats:
+    """[E, K] cumulative policies, for `pull`."""
+    cumulative: Floats = np.cumsum(problem.policies, axis=1)
+    if not problem.silent:
+        cumulative[:, -1] = np.inf  # rows sum to 1 only up to rounding
+    return cumulative
 
 
 def together(parts: Iterable[Runs]) -> Runs:

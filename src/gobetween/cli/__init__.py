@@ -10,6 +10,7 @@ from gobetween import __version__
 from gobetween.errors import GoBetweenError
 
 COMMANDS = {
+    "reproduce": "The paper's tables beside ours, with a report to look at.",
     "plan": "How many queries an experiment needs at least, and whom to ask.",
     "simulate": "How many queries the rules really take, and how often they are wrong.",
     "experiment": "Run a grid of problems and rules, on threads, processes or a cluster; resume it, export it.",

@@ -97,15 +97,28 @@ class Sampler(NamedTuple):
     space: Space
 
 
-def new_sampler(rule: Tracking | UniformSampling | Static, policies: Floats, declared: Bools, costs: Floats) -> Sampler:
-    """Set a rule to work on policies [E, K], of which only the declared ones may be looked at."""
-    E, K = policies.shape
-    known = declared if not (isinstance(rule, Tracking) and rule.policies == "unknown") else np.zeros(E, np.bool_)
-    members = np.arange(E)
+def kept_members(rule: Sampling, policies: Floats, declared: Bools, costs: Floats) -> Ints:
+    """The mediators that the rule may ask: all, or those that pruning leaves."""
+    members = np.arange(len(policies))
     if isinstance(rule, Tracking) and rule.prune:
-        if not known.all():
+        if not declared.all():
             raise ProblemError("prune=True needs the policy of every mediator: declare them all, or say prune=False")
         members = np.setdiff1d(members, [item.mediator for item in find_redundant(policies, costs)])
+    return members.astype(np.int64)
+
+
+def new_sampler(
+    rule: Tracking | UniformSampling | Static,
+    policies: Floats,
+    declared: Bools,
+    costs: Floats,
+    members: Ints | None = None,
+) -> Sampler:
+    """Set a rule to work on policies [E, K], of which only the declared ones may be looked at. Members: as given, or found."""
+    E, K = policies.shape
+    if members is None:
+        members = kept_members(rule, policies, declared, costs)
+    known = declared if not (isinstance(rule, Tracking) and rule.policies == "unknown") else np.zeros(E, np.bool_)
     n = len(members)
     R = np.ascontiguousarray((np.where(known[:, None], policies, 0.0) / costs[:, None])[members].T)
     kind, target = _kind(rule), np.zeros(n)
@@ -117,7 +130,7 @@ def new_sampler(rule: Tracking | UniformSampling | Static, policies: Floats, dec
     return Sampler(
         kind,
         tol,
-        members.astype(np.int64),
+        members,
         ~known[members],
         costs[members],
         R,

@@ -1,0 +1,61 @@
+"""`gobetween reproduce`: the paper's tables beside ours, and a report to look at."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gobetween.errors import ResultsError
+
+
+@click.command("reproduce")
+@click.argument("tables", nargs=-1, metavar="[table1] [table2]")
+@click.option("--runs", type=int, help="Runs of each column [default: 3000: every cell of Table 1 to 1.5%].")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="One seed gives one result.")
+@click.option(
+    "--out", type=click.Path(), default="reproduction", show_default=True, help="Folder for report.html, CSV and figures."
+)
+def command(tables: tuple[str, ...], runs: int | None, seed: int, out: str) -> None:
+    """Run the paper's experiments; every cell beside the paper's number, and what our default rules need."""
+    folder = Path(out)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResultsError(f"--out {out}: cannot be made ({error.strerror})") from None
+    from gobetween.cli.simulate import bar
+    from gobetween.paper import TABLES
+    from gobetween.report import write_report
+    from gobetween.reproduction import RUNS, count_runs, reproduce
+    from gobetween.reproduction_report import TITLE, sections, write_csv
+
+    names, wanted = tables or tuple(TABLES), RUNS if runs is None else runs
+    start = time.perf_counter()
+    with bar(count_runs(names, wanted)) as advance:
+        found = reproduce(names, wanted, seed, advance)
+    page = sections(found, seed, time.perf_counter() - start)
+    write_csv(found, folder / "cells.csv")
+    path = write_report(folder, TITLE, page)
+    _show(page)
+    click.echo(f"\nThe report is {path}; all numbers are in {folder / 'cells.csv'}.")
+
+
+def _show(page: Any) -> None:
+    from rich.table import Table
+
+    from gobetween.cli.plan_page import page as new_page
+    from gobetween.report import Grid, Text
+
+    console = new_page()
+    for section in page:
+        for block in section.blocks:
+            if isinstance(block, Text):
+                console.print(block.words, style="dim" if block.kind == "note" else None)
+            elif isinstance(block, Grid):
+                table = Table(show_edge=False, pad_edge=False, title=section.title, title_justify="left", title_style="bold")
+                for i, name in enumerate(block.header):
+                    table.add_column(name, justify="right" if i else "left")
+                for before, row in zip([None, *block.rows], block.rows, strict=False):
+                    table.add_row(row[0] if before is None or before[0] != row[0] else "", *row[1:])
+                console.print()
+                console.print(table)
