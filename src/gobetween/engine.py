@@ -14,6 +14,7 @@ from gobetween.core.jit import index, leaf
 from gobetween.core.problem import Problem
 from gobetween.core.round import observe, verdict
 from gobetween.core.sampling import (
+    RANDOM,
     Sampler,
     Sampling,
     Static,
@@ -130,7 +131,7 @@ def simulate(
     policies that the sampling rule believes in, where they are not the true ones.
     """
     job = new_job(problem, sampling, stopping, deltas, seed, max_steps, declared)
-    _check_numbers({"runs": (runs, 1), "workers": (1 if workers is None else workers, 1)})
+    check_whole({"runs": (runs, 1), "workers": (1 if workers is None else workers, 1)})
     chunks = [range(first, min(first + CHUNK, runs)) for first in range(0, runs, CHUNK)]
 
     def work(chunk: range) -> Runs:
@@ -176,7 +177,7 @@ def new_job(
         raise ProblemError("deltas is empty: name at least one risk, such as 0.05")
     for delta in wanted:
         binary_kl(delta)
-    _check_numbers({"seed": (seed, 0), "max_steps": (max_steps, 1)})
+    check_whole({"seed": (seed, 0), "max_steps": (max_steps, 1)})
     believed = problem.policies
     if declared is not None:
         believed = Problem(problem.means, declared, family=problem.family, silent=problem.silent).policies
@@ -189,7 +190,8 @@ def new_job(
     return Job(problem, believed, members, costs, rule, stopping, wanted, seed, max_steps)
 
 
-def _check_numbers(numbers: dict[str, tuple[object, int]]) -> None:
+def check_whole(numbers: dict[str, tuple[object, int]]) -> None:
+    """Refuse what is not a whole number or under its least value: name → (value, least)."""
     for name, (value, least) in numbers.items():
         if not isinstance(value, int) or value < least:
             raise ProblemError(f"{name} = {value!r}: must be a whole number, {least} or more")
@@ -203,13 +205,14 @@ def run_chunk(job: Job, chunk: range) -> Runs:
     available = np.ones(problem.E, np.bool_)
     sampler = new_sampler(job.sampling, job.believed, available, job.costs, job.members)
     stopper, state = new_stopper(job.stopping, problem.family), new_state(problem.K, problem.E)
-    world, own = (stream(job.seed, chunk.start // CHUNK, k) for k in (0, 1))
+    world = stream(job.seed, chunk.start // CHUNK, 0)
+    own = stream(job.seed, chunk.start // CHUNK, 1) if sampler.kind == RANDOM else world  # no other rule draws
     shape = (len(chunk), len(constants))
     tau, named = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     N_e, N_a = np.zeros((*shape, problem.E), np.int64), np.zeros((*shape, problem.K), np.int64)
     episodes(
-        problem.family, problem.means.copy(), ladder(problem), sampler, stopper, constants[order], state, available, job.max_steps,
-        own, world, tau, named, N_e, N_a,
+        problem.family, problem.means.copy(), ladder(problem), sampler, stopper, constants[order], state, available,
+        job.max_steps, own, world, tau, named, N_e, N_a,
     )  # fmt: skip
     back = np.argsort(order)
     censored = named < 0

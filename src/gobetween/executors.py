@@ -54,7 +54,7 @@ def _dask(count: int, address: str | None) -> Iterator[Crew]:
             yield Crew(executor, count)
         return
     try:
-        client = Client(address, timeout=10)
+        client = Client(address, timeout=5)
     except (OSError, ValueError) as error:
         raise GoBetweenError(f"--address {address}: no Dask scheduler answers there ({type(error).__name__})") from None
     with client, client.get_executor(pure=False) as executor:

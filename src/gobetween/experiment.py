@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gobetween.core.problem import Problem
-from gobetween.engine import CHUNK, MAX_STEPS, RUNS, Job, Runs, new_job, run_chunk, together
+from gobetween.engine import CHUNK, MAX_STEPS, RUNS, Job, Runs, check_whole, new_job, run_chunk, together
 from gobetween.errors import GoBetweenError, ResultsError, SpecError
 from gobetween.files import read_toml
 from gobetween.planning import DELTAS
@@ -20,7 +20,7 @@ from gobetween.results import Results
 from gobetween.rules import Named, default, rule_to_dict
 from gobetween.spec import KEYS, PROBLEM_KEYS, naming, only, parse_problem, parse_settings, read_spec, tables, typed
 
-BLOCKS = 32  # in which the runs of a cell are handed out: what a kill can cost, against what handing out costs
+BLOCKS, LONGEST = 32, 256  # a cell is handed out in blocks of runs: what a kill can cost, against what handing out costs
 
 
 @dataclass(frozen=True)
@@ -123,10 +123,8 @@ def _problems(data: Mapping[str, Any], folder: Path) -> dict[str, Problem]:
 
 def _problem(table: Mapping[str, Any], path: str, folder: Path) -> Problem:
     if "file" not in table:
-        try:
+        with naming(path):
             return parse_problem(table)
-        except GoBetweenError as error:
-            raise SpecError(f"{path}: {error}") from None
     file = typed(table["file"], str, f"{path}.file", "the name of a file")
     beside = [key for key in PROBLEM_KEYS if key in table]
     if beside:
@@ -158,7 +156,9 @@ def run_experiment(
     in_flight: how many blocks may be handed out at a time, which bounds memory. progress is told how many runs were finished.
     """
     grid = experiment if isinstance(experiment, Experiment) else read_experiment(experiment)
-    grid = grid if runs is None else replace(grid, runs=runs)
+    if runs is not None:
+        check_whole({"runs": (runs, 1)})
+        grid = replace(grid, runs=runs)
     if executor is None:
         with ThreadPoolExecutor(cpu_count()) as threads:
             return run_experiment(grid, out, threads, in_flight=in_flight, progress=progress)
@@ -193,7 +193,7 @@ def _run(grid: Experiment, results: Results, executor: Executor, in_flight: int,
 
 def _missing(grid: Experiment, results: Results) -> Iterator[tuple[int, range]]:
     """Blocks of runs that are still to be made, cell after cell: neighbouring chunks that the file does not hold in full."""
-    longest = max(CHUNK, grid.runs // BLOCKS)
+    longest = min(max(CHUNK, grid.runs // BLOCKS), LONGEST)
     for cell in range(len(grid.cells)):
         held = results.chunks(cell)
         block = range(0)

@@ -76,7 +76,8 @@ def evidence(trace: Trace, title: str = "") -> Any:
         if stopped:
             figure.add_scatter(
                 x=[stopped], y=[np.interp(stopped, trace.t, values)], mode="markers+text", text=[f"stops after {stopped:,}"],
-                textposition=("top left", "bottom right")[i], marker={"size": 11, "symbol": MARKS[i], "color": TONES[i]}, showlegend=False,
+                textposition=("top left", "bottom right")[i], showlegend=False,
+                marker={"size": 11, "symbol": MARKS[i], "color": TONES[i]},
             )  # fmt: skip
     return _dress(figure, title, "queries t", "evidence for the leader (nats)")
 
@@ -149,7 +150,8 @@ def _dress(figure: Any, title: str, x_name: str, y_name: str, x: Any = None, y: 
     figure.update_layout(
         template="none", title={"text": _text(title), "x": 0, "xref": "paper", "font": {"size": 16}} if title else None,
         font={"family": "system-ui, sans-serif", "size": 13, "color": INK}, paper_bgcolor="white", plot_bgcolor="white",
-        legend={"orientation": "h", "y": -0.22, "x": 0}, margin={"l": 70, "r": 20, "t": 50 if title else 20, "b": 60}, height=430,
+        legend={"orientation": "h", "y": -0.22, "x": 0}, margin={"l": 70, "r": 20, "t": 50 if title else 20, "b": 60},
+        height=430,
     )  # fmt: skip
     figure.update_xaxes(title={"text": x_name}, **axis, **(x or {}))
     figure.update_yaxes(title={"text": y_name, "standoff": 14}, **axis, **(y or {}))

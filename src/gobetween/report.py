@@ -13,7 +13,8 @@ body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 60rem; marg
 h1 { font-size: 1.7rem; line-height: 1.2; } h2 { font-size: 1.25rem; margin-top: 2.5rem; }
 p.lead { font-size: 1.15rem; } p.note, figcaption { color: #555; font-size: .92rem; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0; }
-th, td { padding: .2rem .7rem; text-align: right; white-space: nowrap; } th { border-bottom: 2px solid #222; vertical-align: bottom; }
+th, td { padding: .2rem .7rem; text-align: right; white-space: nowrap; }
+th { border-bottom: 2px solid #222; vertical-align: bottom; }
 td:first-child, th:first-child { text-align: left; padding-left: 0; } tr.first td { border-top: 1px solid #bbb; }
 figure { margin: 1.5rem 0; } code { background: #f3f3f3; padding: .1em .3em; }
 """

@@ -10,7 +10,8 @@ from gobetween.engine import Runs, simulate
 from gobetween.errors import ProblemError
 from gobetween.paper import TABLES, Column, Table
 
-RUNS = 3000
+RUNS = {"table1": 3000, "table2": 2000}
+"""Of each column: every cell of Table 1 gets a standard error of at most 1.5%; Table 2 twice the paper's runs."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Reproduced:
 
 def reproduce(
     tables: Sequence[str] = tuple(TABLES),
-    runs: int = RUNS,
+    runs: int | None = None,
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> list[Reproduced]:
@@ -70,20 +71,22 @@ def reproduce(
     for name in tables:
         if name not in TABLES:
             raise ProblemError(f"{name!r} is not a table of the paper: choose from {', '.join(TABLES)}")
-    if runs < 2:
+    if runs is not None and runs < 2:
         raise ProblemError(f"runs = {runs!r}: must be 2 or more, for an error needs at least two runs")
     found = []
     for table in (TABLES[name] for name in dict.fromkeys(tables)):
         for rule, stopping in (("paper", GLR()), ("default", EProcess())):
             for column in table.columns:
-                result = simulate(column.problem, column.sampling, stopping, table.deltas, runs, seed, progress=progress)
+                result = simulate(
+                    column.problem, column.sampling, stopping, table.deltas, runs or RUNS[table.name], seed, progress=progress
+                )
                 found.append(_reproduced(table, column, rule, result))
     return found
 
 
-def count_runs(tables: Sequence[str], runs: int) -> int:
+def count_runs(tables: Sequence[str], runs: int | None) -> int:
     """How many runs `reproduce` makes in all."""
-    return sum(2 * len(TABLES[name].columns) * runs for name in dict.fromkeys(tables) if name in TABLES)
+    return sum(2 * len(TABLES[name].columns) * (runs or RUNS[name]) for name in dict.fromkeys(tables) if name in TABLES)
 
 
 def _reproduced(table: Table, column: Column, rule: str, result: Runs) -> Reproduced:

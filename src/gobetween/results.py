@@ -68,7 +68,7 @@ class Results:
             self._check_same(experiment)
             if runs < int(self.about("runs")):
                 raise ResultsError(
-                    f"{self.path}: holds {self.about('runs')} runs of each cell, more than {runs}: name another file"
+                    f"{self.path}: was begun for {self.about('runs')} runs of each cell, more than {runs}: name another file"
                 )
             database.execute("UPDATE about SET value = ? WHERE key = 'runs'", (str(runs),))
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -44,14 +45,17 @@ def run(
     from gobetween.experiment import read_experiment, run_experiment
 
     experiment = read_experiment(file)
-    wanted = runs or experiment.runs
+    wanted = experiment.runs if runs is None else runs
     path = Path(out or Path(file).with_suffix(".sqlite").name)
-    try:
-        with open_executor(executor, workers, address) as crew, bar(wanted * len(experiment.cells), as_json) as advance:
-            run_experiment(experiment, path, crew.executor, runs=runs, in_flight=4 * crew.workers, progress=advance)
-    except KeyboardInterrupt:
-        click.echo(f"gobetween: stopped; what was finished is in {path}, run the same again to go on", err=True)
-        sys.exit(130)
+    with open_executor(executor, workers, address) as crew:
+        try:
+            with bar(wanted * len(experiment.cells), as_json) as advance:
+                run_experiment(experiment, path, crew.executor, runs=runs, in_flight=4 * crew.workers, progress=advance)
+        except KeyboardInterrupt:
+            click.echo(f"gobetween: stopped; what was finished is in {path}, run the same again to go on", err=True)
+            if executor == "threads":
+                os._exit(130)  # threads cannot be called back; the file is whole at every moment
+            sys.exit(130)
     _report(path, experiment, as_json)
 
 

@@ -11,7 +11,7 @@ from gobetween.errors import ResultsError
 
 @click.command("reproduce")
 @click.argument("tables", nargs=-1, metavar="[table1] [table2]")
-@click.option("--runs", type=int, help="Runs of each column [default: 3000: every cell of Table 1 to 1.5%].")
+@click.option("--runs", type=int, help="Runs of each column [default: 3000 for table1, 2000 for table2].")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="One seed gives one result.")
 @click.option(
     "--out", type=click.Path(), default="reproduction", show_default=True, help="Folder for report.html, CSV and figures."
@@ -26,13 +26,13 @@ def command(tables: tuple[str, ...], runs: int | None, seed: int, out: str) -> N
     from gobetween.cli.simulate import bar
     from gobetween.paper import TABLES
     from gobetween.report import write_report
-    from gobetween.reproduction import RUNS, count_runs, reproduce
+    from gobetween.reproduction import count_runs, reproduce
     from gobetween.reproduction_report import TITLE, sections, write_csv
 
-    names, wanted = tables or tuple(TABLES), RUNS if runs is None else runs
+    names = tables or tuple(TABLES)
     start = time.perf_counter()
-    with bar(count_runs(names, wanted)) as advance:
-        found = reproduce(names, wanted, seed, advance)
+    with bar(count_runs(names, runs)) as advance:
+        found = reproduce(names, runs, seed, advance)
     page = sections(found, seed, time.perf_counter() - start)
     write_csv(found, folder / "cells.csv")
     path = write_report(folder, TITLE, page)
@@ -52,9 +52,9 @@ def _show(page: Any) -> None:
             if isinstance(block, Text):
                 console.print(block.words, style="dim" if block.kind == "note" else None)
             elif isinstance(block, Grid):
-                table = Table(show_edge=False, pad_edge=False, title=section.title, title_justify="left", title_style="bold")
+                table = Table(box=None, padding=(0, 2, 0, 0), title=section.title, title_justify="left", title_style="bold")
                 for i, name in enumerate(block.header):
-                    table.add_column(name, justify="right" if i else "left")
+                    table.add_column(name, justify="right" if i else "left", no_wrap=True)
                 for before, row in zip([None, *block.rows], block.rows, strict=False):
                     table.add_row(row[0] if before is None or before[0] != row[0] else "", *row[1:])
                 console.print()

@@ -49,7 +49,7 @@ SMALLEST, LARGEST = 1e-50, 1e50
 USEFUL = 0.99
 #: Prior precisions of the normal mixture (as numbers of pseudo-observations) and their weights.
 PRECISIONS = np.array([0.25, 1.0, 4.0, 16.0, 64.0])
-PRECISION_WEIGHTS = np.array([1.0, 2.0, 4.0, 4.0, 1.0]) / 12.0
+PRECISION_ROOTS = np.array([1.0, 2.0, 4.0, 4.0, 1.0]) / 12.0 * np.sqrt(PRECISIONS)  # weight · √c
 #: Grid of tilts for the other families, in units of the natural parameter, and their weights, heavier in the middle.
 TILTS = 2.0 ** np.arange(-9.0, 3.01, 0.5)
 _SHARES = 1.0 / (1.0 + (np.log2(TILTS) + 2.0) ** 2 / 4.0)
@@ -63,20 +63,18 @@ def _normal_mixture(n: float, S: float, x: float, side: float, sigma: float) -> 
     M_c = (1 + n/c)^(−1/2) e^(z²) (1 + (2·USEFUL − 1) erf z),  z = side · (S − n x)/(σ √(2(n + c))).
     """
     lean = 2.0 * USEFUL - 1.0
-    top, total, slope = -math.inf, 0.0, 0.0
+    gap = side * (S - n * x) / (1.4142135623730951 * sigma)
+    steep = -side * n / (1.4142135623730951 * sigma)
+    top = gap * gap / (n + PRECISIONS[0])  # the largest z²: precisions grow
+    rest = math.exp(-top)
+    total, slope = 0.0, 0.0
     for j in range(PRECISIONS.shape[0]):
-        c = PRECISIONS[j]
-        scale = side / (sigma * math.sqrt(2.0 * (n + c)))
-        z = scale * (S - n * x)
-        bulge = 1.0 + lean * math.erf(z)
-        value = z * z + math.log(PRECISION_WEIGHTS[j] * bulge / math.sqrt(1.0 + n / c))
-        rise = -n * scale * (2.0 * z + lean * 1.1283791670955126 * math.exp(-z * z) / bulge)  # 2/√π
-        if value > top:
-            shrink = math.exp(top - value)
-            total, slope, top = total * shrink + 1.0, slope * shrink + rise, value
-        else:
-            share = math.exp(value - top)
-            total, slope = total + share, slope + share * rise
+        per_root = 1.0 / math.sqrt(n + PRECISIONS[j])
+        z = gap * per_root
+        weight = PRECISION_ROOTS[j] * per_root
+        share = weight * (1.0 + lean * math.erf(z)) * math.exp(z * z - top)
+        total += share
+        slope += steep * per_root * (2.0 * z * share + 1.1283791670955126 * lean * weight * rest)  # 2/√π
     return top + math.log(total), slope / total
 
 
