@@ -2,13 +2,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PARTS := chromium
 
-.PHONY: run test lint bench study stress clean
+.PHONY: run test lint parts bench study stress clean
 
 run: .venv/ready
-	$(BIN)/gobetween plan examples/experiment1.toml
+	$(BIN)/gobetween reproduce
 
-test: lint
+test: lint parts
 	$(BIN)/python -m pytest
 	GOBETWEEN_JIT=off $(BIN)/python -m pytest tests/test_families.py tests/test_bound.py tests/test_game.py tests/test_geometry.py \
 		tests/test_tracking.py tests/test_eprocess.py tests/test_run.py tests/test_learner.py
@@ -18,17 +19,25 @@ lint: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Debian packages that tests use: installed when that is possible, otherwise their tests are skipped (with CI=true they fail)
+parts:
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && ! dpkg -s $(PARTS) > /dev/null 2>&1; then \
+		{ apt-get install -y -qq $(PARTS) || { apt-get update -qq && apt-get install -y -qq $(PARTS); }; } > /dev/null 2>&1 || \
+		echo "could not install $(PARTS)"; fi
+
 bench: .venv/bench
 	$(BIN)/python benchmarks/game.py
 	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/runner.py
 
 # statistical evidence at full size; writes docs/study.md
 study: .venv/dev
 	$(BIN)/python studies/validity.py
 
-# the same properties on many more, random examples
+# the same properties on many more, random examples, and what takes too long or breaks too much for every day
 stress: .venv/dev
 	HYPOTHESIS_PROFILE=wild $(BIN)/python -m pytest tests/test_bound.py tests/test_geometry.py tests/test_spec.py
+	$(BIN)/python -m pytest stress
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -36,7 +45,7 @@ clean:
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("gobetween needs Python 3.11 or newer; say make PYTHON=python3.12, for example" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
-	$(INSTALL) --editable .
+	$(INSTALL) --editable '.[plots]'
 	touch $@
 
 .venv/dev: .venv/ready

@@ -126,10 +126,11 @@ def test_the_report_opens_offline(tmp_path: Path) -> None:
         assert {name.removeprefix("figure-") for name, height in drawn if height >= 400} == figures
         assert len(figures) == 9
         for name in sorted(figures):
-            marks = page.locator(f"#figure-{name} .plot path, #figure-{name} .plot .point, #figure-{name} .contourlayer path")
+            layers = ("barlayer", "boxlayer", "scatterlayer", "contourlayer")
+            marks = page.locator(", ".join(f"#figure-{name} .{layer} path" for layer in layers))
             marks.first.wait_for(state="attached", timeout=10_000)
-            assert page.locator(f"#figure-{name} .xtitle").inner_text()
-            assert page.locator(f"#figure-{name} .ytitle").inner_text()
+            assert page.locator(f"#figure-{name} .g-xtitle").text_content()
+            assert page.locator(f"#figure-{name} .g-ytitle").text_content()
         assert page.locator("table").count() == 4
         assert page.complaints == []
         assert [url for url in page.requests if not url.startswith(("file:", "data:", "blob:"))] == []

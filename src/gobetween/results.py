@@ -103,11 +103,14 @@ class Results:
 
     def add(self, cell: int, block: range, found: Runs) -> None:
         """Keep a block of runs: all of it or, if that fails, nothing."""
+        tau, correct, censored, N_e, N_a = (
+            part.tolist() for part in (found.tau, found.correct, found.censored, found.N_e, found.N_a)
+        )
         rows = [
-            (cell, run, delta, int(found.tau[i, d]), int(found.correct[i, d]), int(found.censored[i, d]),
-             json.dumps(found.N_e[i, d].tolist()), json.dumps(found.N_a[i, d].tolist()))
-            for i, run in enumerate(block) for d, delta in enumerate(found.deltas)
-        ]  # fmt: skip
+            (cell, run, delta, tau[i][d], correct[i][d], censored[i][d], str(N_e[i][d]), str(N_a[i][d]))  # str of ints is JSON
+            for i, run in enumerate(block)
+            for d, delta in enumerate(found.deltas)
+        ]
         chunks = [(cell, first // CHUNK, min(CHUNK, block.stop - first)) for first in range(block.start, block.stop, CHUNK)]
         with self._writing() as database:
             database.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
