@@ -11,7 +11,7 @@ from gobetween.core.bound import binary_kl
 from gobetween.core.families import FAMILIES, Family, Gaussian, is_number
 from gobetween.core.problem import check_costs, check_names, check_policy
 from gobetween.core.round import observe, verdict
-from gobetween.core.sampling import Sampling, Static, Tracking, UniformSampling, choose, new_sampler
+from gobetween.core.sampling import Sampling, Static, Tracking, UniformSampling, choose, estimate, new_sampler
 from gobetween.core.state import Tally, count, new_state, new_tally
 from gobetween.core.stopping import EProcess, Stopping, constant, glr, growth, new_stopper
 from gobetween.core.types import Bools, Floats
@@ -85,11 +85,7 @@ class Learner:
         """
         if self.done and not go_on:
             raise ProblemError(f"the answer is {self.recommendation!r}: nothing more to ask (go_on=True asks all the same)")
-        free = np.ones(len(self.mediators), np.bool_)
-        if available is not None:
-            free[:] = False
-            for name in available:
-                free[self._index(name, self.mediators, "mediator")] = True
+        free = self._free(available)
         if not free[self._sampler.members].any():
             raise ProblemError("no mediator that may be asked is available")
         if n is None:
@@ -98,13 +94,34 @@ class Learner:
             raise ProblemError(f"n = {n}: ask for at least one query")
         return [self._ask(free) for _ in range(n)]
 
-    def _ask(self, free: Any) -> Query:
-        e = int(choose(self.family, self._sampler, self._state, self._asked, free, self._rng))
+    def asked(self, mediator: str, available: Iterable[str] | None = None) -> str:
+        """Take note of a query that was issued to a mediator; returns whom the rule would have asked.
+
+        For replaying a record: what was asked is a fact, and everything else goes on as after `ask`.
+        """
+        e = self._index(mediator, self.mediators, "mediator")
+        return self._issue(self._free(available), e)
+
+    def _free(self, available: Iterable[str] | None) -> Bools:
+        free = np.ones(len(self.mediators), np.bool_)
+        if available is not None:
+            free[:] = False
+            for name in available:
+                free[self._index(name, self.mediators, "mediator")] = True
+        return free
+
+    def _ask(self, free: Bools) -> Query:
+        name = self._issue(free, None)
+        return Query(self._issued - 1, name)
+
+    def _issue(self, free: Bools, fact: int | None) -> str:
+        chosen = int(choose(self.family, self._sampler, self._state, self._asked, free, self._rng))
+        e = chosen if fact is None else fact
         self._state.N_e[e] += 1
         self._asked += 1
         self._open[self._issued] = e
         self._issued += 1
-        return Query(self._issued - 1, self.mediators[e])
+        return self.mediators[chosen]
 
     def tell(
         self,
@@ -147,6 +164,31 @@ class Learner:
         self._state.N_e[e] -= 1
         self._resolve(number, None)
 
+    def correct(
+        self,
+        number: int,
+        mediator: str,
+        old: tuple[str, float] | None,
+        new: tuple[str, float] | None,
+        *,
+        accept_surprise: bool = False,
+    ) -> None:
+        """Replace an answer that was told by another; None is silence. A verdict that was reached stays.
+
+        The guarantee assumes that corrections are not chosen by their reward.
+        """
+        e = self._index(mediator, self.mediators, "mediator")
+        before, after = self._coded(e, old, True), self._coded(e, new, accept_surprise)
+        self._state.N_ea[e, before[0]] -= 1
+        self._state.N_ea[e, after[0]] += 1
+        _replace(self._state.tally, before, after)
+        estimate(self._sampler, self._state, e)
+        if number in self._resolved:
+            self._resolved[number] = after
+            return
+        _replace(self._counted, before, after)
+        self._look()
+
     def _mediator_of(self, query: Query | int, mediator: str | None) -> int:
         number = query.id if isinstance(query, Query) else query
         if number not in self._open:
@@ -171,6 +213,10 @@ class Learner:
             )
         return a, x
 
+    def _coded(self, e: int, answer: tuple[str, float] | None, accept: bool) -> tuple[int, float]:
+        arm, reward = answer or (None, None)
+        return self._answer(e, arm, reward, answer is None, accept)
+
     def _index(self, name: object, names: tuple[str, ...], what: str) -> int:
         if name not in names:
             raise TellError(f"{what} {name!r} is not known: choose one of {', '.join(map(repr, names))}")
@@ -193,6 +239,10 @@ class Learner:
         if a < len(self.arms):
             count(self._counted, a, x)
         self._count += 1
+        self._look()
+
+    def _look(self) -> None:
+        """Has the verdict been reached?"""
         if self._named is None:
             best, passed = verdict(self.family, self._stopper, self._counted, self._count, self._constant, 0)
             self._named = int(best) if passed else None
@@ -325,6 +375,17 @@ def _tally_to_dict(tally: Tally) -> dict[str, list[float]]:
 def _fill_tally(tally: Tally, data: Mapping[str, Any]) -> None:
     tally.N_a[:], tally.S_a[:] = data["N_a"], data["S_a"]
     tally.mu_hat[:] = np.where(tally.N_a > 0, tally.S_a / np.maximum(tally.N_a, 1), 0.0)
+
+
+def _replace(tally: Tally, before: tuple[int, float], after: tuple[int, float]) -> None:
+    """Take one answer out and put another in; the arm K is silence."""
+    K, (a, x) = len(tally.N_a), before
+    if a < K:
+        tally.N_a[a] -= 1
+        tally.S_a[a] = tally.S_a[a] - x if tally.N_a[a] else 0.0
+        tally.mu_hat[a] = tally.S_a[a] / tally.N_a[a] if tally.N_a[a] else 0.0
+    if after[0] < K:
+        count(tally, *after)
 
 
 def _mediators(given: Any, arms: tuple[str, ...], silent: bool) -> tuple[tuple[str, ...], Floats]:

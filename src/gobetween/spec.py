@@ -19,7 +19,8 @@ from gobetween.rules import Named, parse_rule
 
 PROBLEM_KEYS = ("family", "silent", "arms", "mediators")
 RUN_KEYS = ("delta", "sampling", "stopping", "runs", "seed", "max_steps")
-KEYS = ("title", *PROBLEM_KEYS, *RUN_KEYS)
+STUDY_KEYS = ("lease", "in_flight", "wait_for", "budget", "store")
+KEYS = ("title", *PROBLEM_KEYS, *RUN_KEYS, *STUDY_KEYS)
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ def _arms(tables: list[Mapping[str, Any]]) -> tuple[list[str], list[float]]:
     for i, table in enumerate(tables):
         path = f"arms[{i}]"
         only(table, ("name", "mean"), f"{path}.")
-        names.append(_name(table, f"arm {i + 1}", names, path))
+        names.append(unique_name(table, f"arm {i + 1}", names, path))
         if "mean" not in table:
             raise SpecError(f"{path}.mean is missing: a plan needs a guess of each arm's mean")
         means.append(number(table["mean"], f"{path}.mean"))
@@ -168,16 +169,16 @@ def _mediators(tables: list[Mapping[str, Any]], arms: list[str]) -> tuple[list[s
     costs: list[float] = []
     for i, table in enumerate(tables):
         path = f"mediators[{i}]"
-        only(table, ("name", "policy", "cost"), f"{path}.")
-        names.append(_name(table, f"mediator {i + 1}", names, path))
+        only(table, ("name", "policy", "cost", "contact"), f"{path}.")
+        names.append(unique_name(table, f"mediator {i + 1}", names, path))
         if "policy" not in table:
             raise SpecError(f"{path}.policy is missing: a plan needs how often each mediator pulls each arm")
-        policies.append(_policy(table["policy"], arms, f"{path}.policy"))
+        policies.append(parse_policy(table["policy"], arms, f"{path}.policy"))
         costs.append(number(table.get("cost", 1.0), f"{path}.cost"))
     return names, policies, costs if any("cost" in table for table in tables) else None
 
 
-def _policy(value: Any, arms: list[str], path: str) -> list[float]:
+def parse_policy(value: Any, arms: list[str], path: str) -> list[float]:
     """A list in the order of the arms, or a table from arm names to probabilities (others are 0)."""
     if isinstance(value, Mapping):
         only(value, arms, f"{path}.")
@@ -199,7 +200,8 @@ def show(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
-def _name(table: Mapping[str, Any], default: str, taken: list[str], path: str) -> str:
+def unique_name(table: Mapping[str, Any], default: str, taken: list[str], path: str) -> str:
+    """A name that is not taken."""
     name: str = typed(table.get("name", default), str, f"{path}.name", "a string")
     if name in taken:
         raise SpecError(
