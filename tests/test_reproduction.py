@@ -105,13 +105,13 @@ def test_a_trace_is_the_first_run_of_a_simulation() -> None:
         assert trace.N_e.sum() == trace.N_a.sum() == max(trace.stopped_e, trace.stopped_glr)
 
 
-def reproduce_command(*arguments: object) -> subprocess.CompletedProcess[str]:
+def reproduce_command(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "gobetween", "reproduce", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=folder)
 
 
 def test_the_report_opens_offline(tmp_path: Path) -> None:
-    done = reproduce_command("--runs", 50, "--out", tmp_path / "here")
+    done = reproduce_command(tmp_path, "--runs", 50, "--out", tmp_path / "here")
     assert done.returncode == 0, done.stderr
     assert f"The report is {tmp_path}/here/report.html" in done.stdout.replace("\n", "")
     with (tmp_path / "here" / "cells.csv").open(encoding="utf-8") as stream:
@@ -139,15 +139,15 @@ def test_the_report_opens_offline(tmp_path: Path) -> None:
 
 
 def test_mistakes(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
     for arguments, message in (
         (["table3"], "'table3' is not a table of the paper: choose from table1, table2"),
         (["--runs", "1"], "runs = 1: must be 2 or more"),
         (["--seed", "-1"], "-1 is not in the range x>=0"),
         (["--out", str(tmp_path / "file" / "x")], "cannot be made"),
     ):
-        (tmp_path / "file").write_text("")
-        done = reproduce_command(*arguments) if "--out" in arguments else reproduce_command(*arguments, "--out", tmp_path / "o")
+        done = reproduce_command(tmp_path, *arguments)
         assert done.returncode == 2
         assert message in done.stderr
         assert "Traceback" not in done.stderr
-    assert not Path("reproduction").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

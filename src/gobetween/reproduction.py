@@ -68,20 +68,24 @@ def reproduce(
     progress: Callable[[int], None] | None = None,
 ) -> list[Reproduced]:
     """Run both experiments of the paper, or one, under the paper's stopping rule and under our default one."""
+    check(tables, runs)
+    found = []
+    for table in (TABLES[name] for name in dict.fromkeys(tables)):
+        for rule, stopping in (("paper", GLR()), ("default", EProcess())):
+            for column in table.columns:
+                count = runs or RUNS[table.name]
+                result = simulate(column.problem, column.sampling, stopping, table.deltas, count, seed, progress=progress)
+                found.append(_reproduced(table, column, rule, result))
+    return found
+
+
+def check(tables: Sequence[str], runs: int | None) -> None:
+    """Refuse what cannot be reproduced."""
     for name in tables:
         if name not in TABLES:
             raise ProblemError(f"{name!r} is not a table of the paper: choose from {', '.join(TABLES)}")
     if runs is not None and runs < 2:
         raise ProblemError(f"runs = {runs!r}: must be 2 or more, for an error needs at least two runs")
-    found = []
-    for table in (TABLES[name] for name in dict.fromkeys(tables)):
-        for rule, stopping in (("paper", GLR()), ("default", EProcess())):
-            for column in table.columns:
-                result = simulate(
-                    column.problem, column.sampling, stopping, table.deltas, runs or RUNS[table.name], seed, progress=progress
-                )
-                found.append(_reproduced(table, column, rule, result))
-    return found
 
 
 def count_runs(tables: Sequence[str], runs: int | None) -> int:

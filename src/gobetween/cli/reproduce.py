@@ -18,18 +18,18 @@ from gobetween.errors import ResultsError
 )
 def command(tables: tuple[str, ...], runs: int | None, seed: int, out: str) -> None:
     """Run the paper's experiments; every cell beside the paper's number, and what our default rules need."""
-    folder = Path(out)
+    from gobetween.cli.simulate import bar
+    from gobetween.paper import TABLES
+    from gobetween.report import write_report
+    from gobetween.reproduction import check, count_runs, reproduce
+    from gobetween.reproduction_report import TITLE, sections, write_csv
+
+    names, folder = tables or tuple(TABLES), Path(out)
+    check(names, runs)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ResultsError(f"--out {out}: cannot be made ({error.strerror})") from None
-    from gobetween.cli.simulate import bar
-    from gobetween.paper import TABLES
-    from gobetween.report import write_report
-    from gobetween.reproduction import count_runs, reproduce
-    from gobetween.reproduction_report import TITLE, sections, write_csv
-
-    names = tables or tuple(TABLES)
     start = time.perf_counter()
     with bar(count_runs(names, runs)) as advance:
         found = reproduce(names, runs, seed, advance)
