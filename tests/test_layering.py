@@ -14,13 +14,19 @@ RINGS = [
     ["core", "executors", "files"],
     ["rules", "spec"],
     ["engine", "learner", "progress"],
+    ["study_spec", "ledger"],
+    ["desk"],
     ["paper", "planning", "results", "summary", "trace"],
     ["experiment", "plots", "report", "reproduction"],
-    ["reproduction_report"],
+    ["reproduction_report", "study", "study_doctor", "study_status", "study_words"],
+    ["store", "study_report"],
     ["cli", "__main__"],
 ]
 SHELL_LIBRARIES = {"click", "rich"}
-UPWARDS = {("core/problem.py", "spec")}  # Problem.from_toml, for the reader's convenience
+UPWARDS = {  # for the reader's convenience
+    ("core/problem.py", "spec"),  # Problem.from_toml
+    ("study.py", "store"),  # Study.open, Study.create
+}
 
 
 def imports(path: Path) -> Iterator[str]:

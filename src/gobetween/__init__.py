@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from gobetween.core.sampling import Oracle, Static, Tracking, UniformSampling
     from gobetween.core.stopping import GLR, EProcess
     from gobetween.engine import Runs, simulate
-    from gobetween.errors import GoBetweenError, ProblemError, ResultsError, SpecError
+    from gobetween.errors import ConflictError, GoBetweenError, ProblemError, ResultsError, SpecError, StoreError, StudyError
     from gobetween.experiment import Experiment, read_experiment, run_experiment
     from gobetween.learner import Learner, TellError
     from gobetween.progress import ArmReport, Progress, Query
     from gobetween.results import load_results
+    from gobetween.study import Receipt, Study, StudyQuery
+    from gobetween.study_spec import StudySpec
 
 _HOMES = {
     "core.bound": ("LowerBound", "lower_bound"),
@@ -38,8 +40,18 @@ _HOMES = {
     "experiment": ("Experiment", "read_experiment", "run_experiment"),
     "learner": ("Learner", "TellError"),
     "results": ("load_results",),
+    "study": ("Receipt", "Study", "StudyQuery"),
+    "study_spec": ("StudySpec",),
     "progress": ("ArmReport", "Progress", "Query"),
-    "errors": ("GoBetweenError", "ProblemError", "ResultsError", "SpecError"),
+    "errors": (
+        "ConflictError",
+        "GoBetweenError",
+        "ProblemError",
+        "ResultsError",
+        "SpecError",
+        "StoreError",
+        "StudyError",
+    ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -48,6 +60,7 @@ __all__ = [
     "ArmReport",
     "Bernoulli",
     "Bounded",
+    "ConflictError",
     "EProcess",
     "Experiment",
     "Exponential",
@@ -63,11 +76,17 @@ __all__ = [
     "ProblemError",
     "Progress",
     "Query",
+    "Receipt",
     "Redundancy",
     "ResultsError",
     "Runs",
     "SpecError",
     "Static",
+    "StoreError",
+    "Study",
+    "StudyError",
+    "StudyQuery",
+    "StudySpec",
     "TellError",
     "Tracking",
     "UniformSampling",

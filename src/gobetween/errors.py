@@ -13,5 +13,20 @@ class SpecError(GoBetweenError):
     """A file that does not say what it should; the message names the file and the key."""
 
 
+class StudyError(GoBetweenError):
+    """Something that a study refuses; nothing has changed."""
+
+
+class ConflictError(StudyError):
+    """What was said before differs from what is said now."""
+
+
+class StoreError(GoBetweenError):
+    """A store that cannot be opened, read or written."""
+
+    passing = False
+    """May the same work a moment later?"""
+
+
 class ResultsError(GoBetweenError):
     """A results file that cannot be used or written; what it holds is untouched."""

@@ -268,24 +268,56 @@ class Learner:
         return tuple(Query(number, self.mediators[e]) for number, e in self._open.items())
 
     @property
+    def issued(self) -> int:
+        """How many numbers have been given to queries and to answers that came unasked."""
+        return self._issued
+
+    @property
+    def queries(self) -> tuple[int, ...]:
+        """Queries of each mediator, open ones included, cancelled ones not."""
+        return tuple(int(n) for n in self._state.N_e)
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The mediators that the rule may ask: all, unless some were pruned."""
+        return tuple(self.mediators[int(e)] for e in self._sampler.members)
+
+    def rename(self, what: str, names: Sequence[str]) -> None:
+        """Give the "arms" or the "mediators" new names, place by place."""
+        old = self.arms if what == "arms" else self.mediators
+        if len(names) != len(old):
+            raise ProblemError(f"{what}: {len(names)} names for {len(old)}")
+        setattr(self, what, check_names(names, len(old), what.removesuffix("s")))
+
+    @property
+    def counted(self) -> int:
+        """Answers that the verdict counts."""
+        return self._count
+
+    def evidence(self) -> tuple[int, float, float, float]:
+        """The leader among the counted answers, its smallest ln E, the rule's statistic and what it must reach."""
+        best, Z = glr(self.family, self._counted)
+        least = least_log_evalue(self.family, self._counted, int(best)) if Z > 0.0 else -math.inf
+        statistic = least if isinstance(self.stopping, EProcess) else float(Z)
+        threshold = float(self._constant[0]) + (growth(self._stopper, self._count) if self._count else 0.0)
+        return int(best), least, max(statistic, 0.0), threshold
+
+    @property
     def progress(self) -> Progress:
         """How far the learner is, in numbers."""
         state, counted = self._state, self._counted
-        best, Z = glr(self.family, counted)
-        least = least_log_evalue(self.family, counted, int(best)) if Z > 0.0 else -math.inf
-        statistic = least if isinstance(self.stopping, EProcess) else float(Z)
-        threshold = float(self._constant[0]) + (growth(self._stopper, self._count) if self._count else 0.0)
+        best, least, statistic, threshold = self.evidence()
         issued = max(1, int(state.N_e.sum()))
         waiting = self.pending[0] if self._resolved and self._open else None
         return Progress(
-            leader=self.arms[int(best)] if counted.N_a.any() else None,
-            statistic=max(statistic, 0.0),
+            leader=self.arms[best] if counted.N_a.any() else None,
+            statistic=statistic,
             threshold=threshold,
             counted=self._count,
             told=int(state.N_ea.sum()),
             pending=len(self._open),
             waiting_for=waiting,
-            queries_to_go=self._to_go(threshold - max(statistic, 0.0)),
+            queries_to_go=self._to_go(threshold - statistic),
             p_value=min(1.0, (len(self.arms) - 1) * math.exp(-least)) if least > -700.0 else 1.0,
             arms=tuple(arm_report(self.family, name, counted, a, self.delta) for a, name in enumerate(self.arms)),
             shares={name: int(state.N_e[e]) / issued for e, name in enumerate(self.mediators)},

@@ -82,6 +82,16 @@ def evidence(trace: Trace, title: str = "") -> Any:
     return _dress(figure, title, "queries t", "evidence for the leader (nats)")
 
 
+def evidence_trail(trail: Sequence[tuple[int, float, float]], title: str = "") -> Any:
+    """Along a live study: counted answers, the rule's statistic and its threshold."""
+    go = _plotly()
+    figure = go.Figure()
+    counted, statistic, threshold = zip(*trail, strict=True)
+    figure.add_scatter(x=counted, y=statistic, name="evidence", **_line(0, marks=False))
+    figure.add_scatter(x=counted, y=threshold, name="threshold", **_line(0, marks=False, dash="dot"))
+    return _dress(figure, title, "counted answers", "evidence for the leader (nats)")
+
+
 def mediator_shares(names: Sequence[str], shares: ArrayLike, omega: ArrayLike, title: str = "") -> Any:
     """How often each mediator was asked, against ω*."""
     return _bars(names, shares, omega, ("asked", "optimal ω*"), title, "mediator", "share of queries")

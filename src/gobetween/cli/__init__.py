@@ -14,7 +14,25 @@ COMMANDS = {
     "plan": "How many queries an experiment needs at least, and whom to ask.",
     "simulate": "How many queries the rules really take, and how often they are wrong.",
     "experiment": "Run a grid of problems and rules, on threads, processes or a cluster; resume it, export it.",
+    "demo": "A small study with simulated mediators, played in the terminal.",
+    "init": "Write a study file and make its store.",
+    "ask": "Whom to ask next.",
+    "tell": "Record an answer.",
+    "correct": "Replace an answer that was wrong.",
+    "status": "The answer so far, and how far the study is from being sure.",
+    "pending": "Queries that wait for an answer.",
+    "cancel": "Withdraw an open query.",
+    "away": "Ask a mediator no more until it is back.",
+    "back": "A mediator can be asked again.",
+    "pause": "Issue no more queries for now.",
+    "resume": "Go on after a pause or a verdict.",
+    "note": "Write something into the log.",
+    "events": "The log.",
+    "export": "Queries as CSV, events as JSON lines.",
+    "report": "A page with the answer and the figures.",
+    "doctor": "Check the store and replay the log.",
 }
+OWN_FILE = ("reproduce", "plan", "simulate", "experiment", "demo", "init")  # the others are verbs of a study
 
 
 class _Verbs(click.Group):
@@ -26,7 +44,9 @@ class _Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"gobetween.cli.{cmd_name}").command
+        own = cmd_name in OWN_FILE
+        module = import_module(f"gobetween.cli.{cmd_name if own else 'study'}")
+        command: click.Command = getattr(module, "command" if own else cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

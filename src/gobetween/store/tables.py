@@ -1,0 +1,59 @@
+"""The tables. A change here needs a migration and a new SCHEMA number."""
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+SCHEMA = 1
+metadata = MetaData()
+
+schema = Table("gobetween_schema", metadata, Column("version", Integer, primary_key=True))
+studies = Table(
+    "studies",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("spec", Text, nullable=False),
+    Column("about", Text, nullable=False),
+    Column("snapshot", Text),
+    Column("seq", BigInteger, nullable=False),
+)
+events = Table(
+    "events",
+    metadata,
+    Column("study", Integer, ForeignKey("studies.id"), nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("at", Float(53), nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("query", BigInteger),
+    Column("key", Text, nullable=False),
+    Column("part", Integer, nullable=False),
+    Column("payload", Text, nullable=False),
+    PrimaryKeyConstraint("study", "seq"),
+    UniqueConstraint("study", "key", "part", name="events_key"),
+)
+queries = Table(
+    "queries",
+    metadata,
+    Column("study", Integer, ForeignKey("studies.id"), nullable=False),
+    Column("query", BigInteger, nullable=False),
+    Column("mediator", Integer, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("slot", BigInteger),
+    Column("arm", Integer),
+    Column("reward", Float(53)),
+    Column("worker", Text),
+    PrimaryKeyConstraint("study", "query"),
+    Index("queries_status", "study", "status"),
+)

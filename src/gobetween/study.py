@@ -1,0 +1,564 @@
+"""A live study: the learner behind a store that loses nothing. Commands make events; a transaction records them or nothing."""
+
+import getpass
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from gobetween import __version__
+from gobetween.core.families import is_number
+from gobetween.desk import Desk, Event
+from gobetween.errors import ConflictError, ProblemError, StoreError, StudyError
+from gobetween.ledger import Ledger, QueryRow, Store
+from gobetween.study_spec import EDITABLE, StudySpec, differences
+
+T = TypeVar("T")
+PATIENCE = 5.0  # seconds to wait for a database that went away
+LONGEST = 10_000  # characters of a name, note, key or reason
+
+
+@dataclass(frozen=True)
+class StudyQuery:
+    """A question to a mediator; answer with `tell(query.id, arm=…, reward=…)`."""
+
+    id: int
+    mediator: str
+    contact: str
+    asked: float
+    until: float | None
+    """When the lease ends; None: never."""
+    worker: str | None
+    reissue_of: int | None
+    new: bool = True
+    """False when it had been asked before."""
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What a command has recorded."""
+
+    recorded: bool
+    """False when the same had been recorded before."""
+    query: int | None = None
+    late: bool = False
+    asked: tuple[StudyQuery, ...] = ()
+    """Queries issued in the same transaction, to keep in_flight of them open."""
+    stopped: Mapping[str, Any] | None = None
+    """The verdict, if this command brought it."""
+
+
+@dataclass
+class Session:
+    """One command at work inside a transaction."""
+
+    ledger: Ledger
+    desk: Desk
+    actor: str
+    events: list[Event] = field(default_factory=list)
+    rows: dict[int, QueryRow] = field(default_factory=dict)
+    refused: str = ""
+    """Why nothing was asked, when something else had to be recorded."""
+
+    def do(self, kind: str, **fields: Any) -> Event:
+        """Make an event and let it happen."""
+        event: Event = {"kind": kind, "at": self.ledger.now, "actor": self.actor, **fields}
+        self.desk.apply(event)
+        self.events.append(event)
+        return event
+
+    def row(self, number: int) -> QueryRow:
+        """A query that was issued in this study."""
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise StudyError(f"query {number!r}: queries are known by whole numbers")
+        found = self.rows.get(number) or (self.ledger.query(number) if 0 <= number < 2**62 else None)
+        if found is None:
+            raise StudyError(f"query {number} was never asked in this study")
+        return found
+
+    def keep(self, number: int, **changes: Any) -> None:
+        """Note what has become of a query."""
+        old = self.rows.get(number) or self.ledger.query(number)
+        base = old.__dict__ if old else dict.fromkeys(QueryRow.__dataclass_fields__) | {"query": number}
+        self.rows[number] = QueryRow(**(base | changes))
+
+    def mediator(self, row: QueryRow) -> str:
+        """Its name."""
+        return self.desk.spec.mediators[row.mediator]
+
+    def said(self, row: QueryRow) -> dict[str, Any] | None:
+        """The answer that was recorded; None is silence."""
+        return None if row.arm is None else {"arm": self.desk.spec.arms[row.arm], "reward": row.reward}
+
+    def ask_one(self, worker: str | None) -> StudyQuery:
+        """Issue one query."""
+        lease = self.desk.spec.lease
+        event = self.do("asked", until=None if lease is None else self.ledger.now + lease, worker=worker)
+        self.keep(event["query"], mediator=self.desk.spec.mediators.index(event["mediator"]), status="open", worker=worker)
+        return self.shown(event["query"])
+
+    def shown(self, number: int, new: bool = True) -> StudyQuery:
+        """An open query for the one who asked."""
+        desk, query = self.desk, self.desk.open[number]
+        contact = desk.spec.contacts[desk.spec.mediators.index(query.mediator)]
+        return StudyQuery(number, query.mediator, contact, query.asked, query.until, query.worker, query.reissue_of, new)
+
+    def expire(self) -> None:
+        """End the leases that have run out, by the store's clock."""
+        for number, query in list(self.desk.open.items()):
+            if query.until is not None and query.until <= self.ledger.now and not query.expired:
+                self.do("expired", query=number, mediator=query.mediator)
+                self.keep(number, status="expired")
+
+    def settle(self) -> tuple[StudyQuery, ...]:
+        """After any change: has the study stopped? If not, keep in_flight queries open."""
+        desk = self.desk
+        if desk.stopped is None and desk.learner.done and not desk.identified:
+            _, _, statistic, threshold = desk.learner.evidence()
+            self.stop("identified", desk.learner.recommendation, statistic=statistic, threshold=threshold)
+        asked = []
+        if desk.spec.in_flight is not None and not desk.paused:
+            while desk.stopped is None and desk.flying() < desk.spec.in_flight and desk.askable:
+                asked.append(self.ask_one(None))
+        if desk.stopped is None and not desk.affordable and not desk.open:
+            self.stop("budget", desk.learner.recommendation)
+        return tuple(asked)
+
+    def stop(self, verdict: str, arm: str | None, **more: Any) -> None:
+        """Record a verdict, with what supports it."""
+        progress = self.desk.learner.progress
+        self.do("stopped", verdict=verdict, arm=arm, p_value=progress.p_value, counted=progress.counted, **more)
+
+    def save(self, key: str, request: str) -> None:
+        """Write all of it; a command that changed nothing writes nothing."""
+        if not self.events:
+            return
+        for i, event in enumerate(self.events):
+            event |= {"seq": self.ledger.seq + 1 + i, "key": key, "part": i}
+        self.events[0]["request"] = request
+        self.ledger.write(self.events, list(self.rows.values()), self.desk.to_dict())
+
+
+class Study:
+    """A live study in a store. Every method is one transaction: it is recorded wholly, or it raises and changes nothing.
+
+    `key` makes a command safe to repeat: the second time it is not done again. `actor` says who does it.
+    """
+
+    def __init__(self, store: Store, name: str, actor: str | None = None) -> None:
+        self.store, self.name, self.actor = store, name, actor or _user()
+
+    @classmethod
+    def open(cls, path_or_url: str | PathLike[str], name: str | None = None, *, actor: str | None = None) -> "Study":
+        """Open a study by its study.toml, its SQLite file or the URL of its store; it must be there."""
+        from gobetween.store import open_study
+
+        return open_study(path_or_url, name, actor)
+
+    @classmethod
+    def create(
+        cls,
+        path_or_url: str | PathLike[str],
+        spec: StudySpec | None = None,
+        name: str | None = None,
+        *,
+        actor: str | None = None,
+    ) -> "Study":
+        """Make a new study; a study.toml brings its own spec."""
+        from gobetween.store import create_study
+
+        return create_study(path_or_url, spec, name, actor)
+
+    # commands ---------------------------------------------------------------------------------------------------------
+
+    def ask(self, n: int | None = None, *, worker: str | None = None, key: str | None = None) -> list[StudyQuery]:
+        """Whom to ask next. Leases that have run out end here, and their queries are issued anew.
+
+        n: that many new queries. Without it one, or, with in_flight, as many as are missing (if none is, those that are open).
+        worker: one query for a worker that names itself; if it holds an open one, that one again.
+        """
+        if n is not None and not 1 <= n <= 10_000:
+            raise StudyError(f"n = {n!r}: ask for 1 to 10,000 queries")
+        if n is not None and worker is not None:
+            raise StudyError("a worker holds one query at a time: leave out n")
+        _text("worker", worker)
+
+        def work(session: Session) -> list[StudyQuery]:
+            session.expire()
+            flying = {number: query for number, query in session.desk.open.items() if not query.expired}
+            for number, query in flying.items():
+                if worker is not None and query.worker == worker:
+                    return [session.shown(number, new=False)]
+            free = [number for number, query in flying.items() if query.worker is None]
+            if worker is not None and free and session.desk.spec.in_flight is not None:
+                return [self._take(session, free[0], worker)]
+            wanted = 1 if n is None else n
+            if n is None and worker is None and session.desk.spec.in_flight is not None:
+                wanted = max(0, session.desk.spec.in_flight - session.desk.flying())
+                if wanted == 0:
+                    return [session.shown(number, new=False) for number in free]
+            asked: list[StudyQuery] = []
+            while len(asked) < wanted:
+                if reason := _no_ask(session.desk):
+                    if asked or session.events:
+                        break
+                    raise StudyError(reason)
+                asked.append(session.ask_one(worker))
+            session.settle()
+            if not asked:
+                session.refused = _no_ask(session.desk)
+            return asked
+
+        def again(events: Sequence[Event], session: Session) -> list[StudyQuery]:
+            numbers = [event["query"] for event in events if event["kind"] in ("asked", "taken")]
+            return [session.shown(number, new=False) for number in numbers if number in session.desk.open]
+
+        return self._do("ask", {"n": n, "worker": worker}, key, work, again)
+
+    @staticmethod
+    def _take(session: Session, number: int, worker: str) -> StudyQuery:
+        lease = session.desk.spec.lease
+        until = None if lease is None else session.ledger.now + lease
+        session.do("taken", query=number, mediator=session.desk.open[number].mediator, worker=worker, until=until)
+        session.keep(number, worker=worker)
+        return session.shown(number)
+
+    def tell(
+        self,
+        query: "StudyQuery | int | None" = None,
+        *,
+        arm: str | None = None,
+        reward: float | None = None,
+        silent: bool = False,
+        mediator: str | None = None,
+        accept_surprise: bool = False,
+        key: str | None = None,
+    ) -> Receipt:
+        """Record an answer: arm and reward, or silent=True. Without a query, name the mediator who answered unasked.
+
+        The same answer again is "already recorded"; another answer to the same query is refused: see `correct`.
+        """
+        number = query.id if isinstance(query, StudyQuery) else query
+        if number is None and mediator is None:
+            raise StudyError("name the query that is answered, or the mediator who answered unasked")
+        reward = _float(reward)
+        answer = {"arm": arm, "reward": reward, "surprise": accept_surprise}
+
+        def work(session: Session) -> Receipt:
+            if number is None:
+                return self._record(session, {"mediator": mediator, "unasked": True}, answer, silent)
+            row = session.row(number)
+            if mediator is not None and mediator != session.mediator(row):
+                raise StudyError(f"query {number} was for mediator {session.mediator(row)!r}, not for {mediator!r}")
+            if row.status in ("told", "silent"):
+                before = session.said(row)
+                if before == (None if silent else {"arm": arm, "reward": reward}):
+                    return Receipt(recorded=False, query=number)
+                words = "silence" if before is None else f"arm {before['arm']!r}, reward {before['reward']:g}"
+                raise ConflictError(f"query {number} was answered before with {words}: gobetween correct {number} changes that")
+            if row.status == "cancelled":
+                raise StudyError(f"query {number} was cancelled: tell it as unasked if its answer is to count all the same")
+            return self._record(session, {"query": number, "mediator": session.mediator(row), "unasked": False}, answer, silent)
+
+        def again(events: Sequence[Event], session: Session) -> Receipt:
+            return Receipt(recorded=False, query=events[0].get("query"))
+
+        request = {"query": number, "mediator": mediator if number is None else None, "silent": silent, **answer}
+        return self._do("tell", request, key, work, again)
+
+    @staticmethod
+    def _record(session: Session, about: Event, answer: Event, silent: bool) -> Receipt:
+        if silent:
+            if answer["arm"] is not None or answer["reward"] is not None:
+                raise StudyError("silent means that no arm was pulled: leave out arm and reward")
+            event = session.do("silent", **about)
+        else:
+            event = session.do("told", **about, **answer)
+        spec, arm = session.desk.spec, event.get("arm")
+        session.keep(
+            event["query"], mediator=spec.mediators.index(event["mediator"]), status=event["kind"], slot=event["slot"],
+            arm=None if arm is None else spec.arms.index(arm), reward=event.get("reward"),
+        )  # fmt: skip
+        asked = session.settle()
+        return Receipt(True, event["query"], event["late"], asked, _verdict(session))
+
+    def correct(
+        self,
+        query: "StudyQuery | int",
+        *,
+        arm: str | None = None,
+        reward: float | None = None,
+        silent: bool = False,
+        reason: str,
+        accept_surprise: bool = False,
+        key: str | None = None,
+    ) -> Receipt:
+        """Replace an answer that was wrong. The guarantee assumes that corrections are not chosen by their reward."""
+        number = query.id if isinstance(query, StudyQuery) else query
+        if not reason or not reason.strip():
+            raise StudyError("a correction needs a reason")
+        _text("reason", reason)
+        reward = _float(reward)
+
+        def work(session: Session) -> Receipt:
+            row = session.row(number)
+            if row.status not in ("told", "silent"):
+                raise StudyError(f"query {number} is {row.status}: there is no answer to correct")
+            if silent and (arm is not None or reward is not None):
+                raise StudyError("silent means that no arm was pulled: leave out arm and reward")
+            if not silent and (arm is None or reward is None):
+                raise StudyError("a correction needs the right arm and reward, or silent")
+            old, new = session.said(row), None if silent else {"arm": arm, "reward": reward}
+            if old == new:
+                return Receipt(recorded=False, query=number)
+            session.do(
+                "corrected", query=number, mediator=session.mediator(row), slot=row.slot, old=old, new=new, reason=reason,
+                surprise=accept_surprise,
+            )  # fmt: skip
+            place = None if arm is None else session.desk.spec.arms.index(arm)
+            session.keep(number, status="silent" if silent else "told", arm=place, reward=reward)
+            return Receipt(True, number, asked=session.settle(), stopped=_verdict(session))
+
+        request = {"query": number, "arm": arm, "reward": reward, "silent": silent, "reason": reason}
+        return self._do("correct", request, key, work, lambda events, _: Receipt(recorded=False, query=number))
+
+    def cancel(self, query: "StudyQuery | int", *, reason: str = "", key: str | None = None) -> Receipt:
+        """Withdraw an open query. Why must not depend on its reward, nor on answers to later queries."""
+        number = query.id if isinstance(query, StudyQuery) else query
+        _text("reason", reason)
+
+        def work(session: Session) -> Receipt:
+            row = session.row(number)
+            if row.status == "cancelled":
+                return Receipt(recorded=False, query=number)
+            if number not in session.desk.open:
+                raise StudyError(f"query {number} is {row.status}: only an open query can be cancelled")
+            session.do("cancelled", query=number, mediator=session.mediator(row), reason=reason)
+            session.keep(number, status="cancelled")
+            return Receipt(True, number, asked=session.settle(), stopped=_verdict(session))
+
+        return self._do("cancel", {"query": number}, key, work, lambda events, _: Receipt(recorded=False, query=number))
+
+    def away(self, mediator: str, *, key: str | None = None) -> Receipt:
+        """Ask a mediator no more until it is back; its open queries stay open."""
+        return self._presence("away", mediator, key)
+
+    def back(self, mediator: str, *, key: str | None = None) -> Receipt:
+        """A mediator can be asked again."""
+        return self._presence("available", mediator, key)
+
+    def _presence(self, kind: str, mediator: str, key: str | None) -> Receipt:
+        def work(session: Session) -> Receipt:
+            if mediator not in session.desk.spec.mediators:
+                names = ", ".join(map(repr, session.desk.spec.mediators))
+                raise StudyError(f"mediator {mediator!r} is not known: choose one of {names}")
+            if (mediator in session.desk.away) == (kind == "away"):
+                return Receipt(recorded=False)
+            session.do(kind, mediator=mediator)
+            return Receipt(True, asked=session.settle())
+
+        return self._do(kind, {"mediator": mediator}, key, work, lambda *_: Receipt(recorded=False))
+
+    def pause(self, *, key: str | None = None) -> Receipt:
+        """Issue no more queries until `resume`; answers are still taken."""
+
+        def work(session: Session) -> Receipt:
+            if session.desk.paused:
+                return Receipt(recorded=False)
+            session.do("paused")
+            return Receipt(True)
+
+        return self._do("pause", {}, key, work, lambda *_: Receipt(recorded=False))
+
+    def resume(self, *, key: str | None = None) -> Receipt:
+        """Go on after a pause, or after the study has stopped (its verdict stays in the record)."""
+
+        def work(session: Session) -> Receipt:
+            if session.desk.stopped is None and not session.desk.paused:
+                return Receipt(recorded=False)
+            if session.desk.stopped is not None:
+                if session.desk.stopped["verdict"] == "budget" and not session.desk.affordable:
+                    raise StudyError("the budget is used up: raise budget in the study file first")
+                session.do("reopened")
+            if session.desk.paused:
+                session.do("resumed")
+            return Receipt(True, asked=session.settle())
+
+        return self._do("resume", {}, key, work, lambda *_: Receipt(recorded=False))
+
+    def note(self, text: str, *, key: str | None = None) -> Receipt:
+        """Write something into the log."""
+        if not text.strip():
+            raise StudyError("a note needs some text")
+        _text("note", text)
+
+        def work(session: Session) -> Receipt:
+            session.do("note", text=text)
+            return Receipt(True)
+
+        return self._do("note", {"text": text}, key, work, lambda *_: Receipt(recorded=False))
+
+    def edit(self, spec: StudySpec) -> Receipt:
+        """Take over a changed spec: before the first event any, afterwards only what cannot touch the mathematics."""
+
+        def work(session: Session) -> Receipt:
+            changes = differences(session.desk.spec, spec)
+            if not changes:
+                return Receipt(recorded=False)
+            if session.ledger.seq == 0:
+                session.ledger.respecify(spec.to_dict())
+                return Receipt(True)
+            for name, (old, new) in changes.items():
+                if name not in EDITABLE or not _is_renaming(old, new):
+                    raise StudyError(f"{name} cannot change, the study has begun: it is {_short(old)}, not {_short(new)}")
+            for name, (old, new) in changes.items():
+                session.do("edited", field=name, old=old, new=new)
+            return Receipt(True, asked=session.settle())
+
+        return self._do("edit", spec.to_dict(), None, work, lambda *_: Receipt(recorded=False))
+
+    # views ------------------------------------------------------------------------------------------------------------
+
+    def look(self) -> tuple[Desk, float, int]:
+        """The state now, the store's time and the number of the last event."""
+        with self.store.reading(self.name) as ledger:
+            return _desk(ledger), ledger.now, ledger.seq
+
+    @property
+    def spec(self) -> StudySpec:
+        """The spec as it is now."""
+        with self.store.reading(self.name) as ledger:
+            return StudySpec.from_dict(ledger.spec if ledger.snapshot is None else ledger.snapshot["spec"])
+
+    def status(self) -> Any:
+        """How the study stands: a `Status`."""
+        from gobetween.study_status import status_of
+
+        return status_of(self.name, *self.look())
+
+    def pending(self) -> list[StudyQuery]:
+        """Open queries, oldest first."""
+        with self.store.reading(self.name) as ledger:
+            session = Session(ledger, _desk(ledger), self.actor)
+            return [session.shown(number, new=False) for number in session.desk.open]
+
+    def events(self, after: int = 0, limit: int | None = None) -> Iterator[Event]:
+        """Recorded events in order."""
+        with self.store.reading(self.name) as ledger:
+            yield from ledger.events(after, limit)
+
+    def export(self) -> Iterator[dict[str, Any]]:
+        """One row for each query, in order: what was asked and what became of it."""
+        with self.store.reading(self.name) as ledger:
+            spec = _desk(ledger).spec
+            for row in ledger.rows():
+                arm = None if row.arm is None else spec.arms[row.arm]
+                yield dict(row.__dict__) | {"mediator": spec.mediators[row.mediator], "arm": arm}
+
+    def doctor(self) -> list[str]:
+        """Replay the log and compare it with the snapshot; complaints, none if all is well."""
+        from gobetween.study_doctor import examine
+
+        return examine(self.store, self.name)
+
+    def _do(
+        self,
+        command: str,
+        arguments: Mapping[str, Any],
+        key: str | None,
+        work: Callable[[Session], T],
+        again: Callable[[Sequence[Event], Session], T],
+    ) -> T:
+        """One transaction; if the database goes away it is tried again, and the key tells whether it had been done."""
+        _text("key", key)
+        request = hashlib.sha256(json.dumps([command, arguments], sort_keys=True, default=str).encode()).hexdigest()[:32]
+        own, deadline = key or f"auto-{uuid4()}", time.monotonic() + PATIENCE
+        while True:
+            try:
+                with self.store.writing(self.name) as ledger:
+                    session = Session(ledger, _desk(ledger), self.actor)
+                    if before := ledger.by_key(own):
+                        if before[0].get("request") != request:
+                            raise ConflictError(f"key {own!r} was used before for something else: choose another")
+                        return again(before, session)
+                    try:
+                        answer = work(session)
+                    except ProblemError as error:
+                        raise StudyError(str(error)) from None
+                    session.save(own, request)
+                if session.refused:
+                    raise StudyError(session.refused)
+                return answer
+            except StoreError as error:
+                if not error.passing or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+
+
+def _desk(ledger: Ledger) -> Desk:
+    return Desk(StudySpec.from_dict(ledger.spec)) if ledger.snapshot is None else Desk.from_dict(ledger.snapshot)
+
+
+def _no_ask(desk: Desk) -> str:
+    """Why nothing can be asked now; empty when something can."""
+    if desk.stopped is not None:
+        return f"the study has stopped ({verdict_words(desk.stopped)}): gobetween resume asks on all the same"
+    if desk.paused:
+        return "the study is paused: gobetween resume goes on"
+    if not desk.affordable:
+        return f"the budget is used up; {len(desk.open)} answers are still out"
+    if not desk.askable:
+        return f"nobody can be asked: {', '.join(map(repr, desk.away))} are away (gobetween back NAME)"
+    return ""
+
+
+def verdict_words(stopped: Mapping[str, Any]) -> str:
+    """A verdict in words."""
+    if stopped["verdict"] == "identified":
+        return f"the answer is {stopped['arm']!r}"
+    if stopped["arm"] is None:
+        return "the budget is used up, and nothing is known"
+    return f"the budget is used up; {stopped['arm']!r} leads, p-value {stopped['p_value']:.3g}"
+
+
+def _verdict(session: Session) -> Mapping[str, Any] | None:
+    return next((event for event in session.events if event["kind"] == "stopped"), None)
+
+
+def _float(reward: Any) -> Any:
+    """Numbers as floats, so that 1 and 1.0 are the same answer; the family refuses what is no number."""
+    return float(reward) if is_number(reward) and abs(reward) < 1e300 else reward
+
+
+def _is_renaming(old: Any, new: Any) -> bool:
+    """Lists change place by place: as long as before, and no name moves to another place."""
+    if not isinstance(old, list):
+        return True
+    moved = any(name and name in old and old.index(name) != i for i, name in enumerate(new))
+    return len(old) == len(new) and not moved
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def _text(what: str, value: str | None) -> None:
+    if value is not None and (len(value) > LONGEST or "\x00" in value):
+        raise StudyError(f"{what}: must be a text of at most {LONGEST} characters, without NUL")
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "unknown"
+
+
+def about_now(at: float) -> dict[str, Any]:
+    """What is noted when a study is made."""
+    return {"version": __version__, "rules": 1, "created": at}
