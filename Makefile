@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-PARTS := chromium
+PARTS := chromium postgresql
 
 .PHONY: run test lint parts bench study stress clean
 
@@ -45,7 +45,7 @@ clean:
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("gobetween needs Python 3.11 or newer; say make PYTHON=python3.12, for example" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
-	$(INSTALL) --editable '.[plots]'
+	$(INSTALL) --editable '.[plots,study]'
 	touch $@
 
 .venv/dev: .venv/ready

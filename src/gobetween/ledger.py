@@ -23,15 +23,25 @@ class QueryRow:
 class Ledger(Protocol):
     """One study inside a transaction; what is written is there wholly or not at all."""
 
-    now: float
-    """The store's clock, in seconds since 1970."""
-    spec: Mapping[str, Any]
-    """As it was at the first event."""
-    about: Mapping[str, Any]
-    """Versions and when the study was made."""
-    snapshot: Mapping[str, Any] | None
-    seq: int
-    """Number of the last event."""
+    @property
+    def now(self) -> float:
+        """The store's clock, in seconds since 1970."""
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """As it was at the first event."""
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """Versions and when the study was made."""
+
+    @property
+    def snapshot(self) -> Mapping[str, Any] | None:
+        """The state after the last event; None before the first."""
+
+    @property
+    def seq(self) -> int:
+        """Number of the last event."""
 
     def query(self, number: int) -> QueryRow | None:
         """A query by its number."""

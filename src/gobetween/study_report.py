@@ -64,8 +64,8 @@ def sections(study: Any) -> tuple[str, list[Section]]:
             [
                 Grid(header, rows),
                 Text(
-                    "Silence, cancelling, expiry, answers that came unasked and corrections must not depend on rewards: compare "
-                    "the mediators' shares.",
+                    "Silence, cancelling, expiry, answers that came unasked and corrections must not depend on rewards: "
+                    "compare the mediators' shares.",
                     "note",
                 ),
             ],

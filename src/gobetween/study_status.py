@@ -140,8 +140,8 @@ def _assumptions(desk: Desk, progress: Any) -> list[str]:
     if progress.waiting_for is not None:
         query = desk.open[progress.waiting_for.id]
         found.append(
-            f"The verdict waits for query {progress.waiting_for.id} ({query.mediator}); later answers are there already. Cancel "
-            "it only for reasons that have nothing to do with rewards, its own or later ones."
+            f"The verdict waits for query {progress.waiting_for.id} ({query.mediator}); later answers are there already. "
+            "Cancel it only for reasons that have nothing to do with rewards, its own or later ones."
         )
     missing = [f"{total[key]} {key}" for key in ("cancelled", "expired", "silent", "unasked", "late") if total[key]]
     if missing:
@@ -151,7 +151,7 @@ def _assumptions(desk: Desk, progress: Any) -> list[str]:
         )
     if total["corrected"]:
         found.append(
-            f"{total['corrected']} answers were corrected: the guarantee assumes that corrections are not chosen by reward."
+            f"Corrected answers: {total['corrected']}. The guarantee assumes that corrections are not chosen by their reward."
         )
     return found
 

@@ -29,12 +29,12 @@ def show_status(status: Any) -> None:
     say(status.how_far)
     if status.leader is not None:
         say(
-            f"p-value {status.p_value:.3g} against “some other arm is strictly better than {status.leader!r}”; valid whenever one "
-            "looks, and not the chance that it is best."
+            f"p-value {status.p_value:.3g} against “some other arm is strictly better than {status.leader!r}”; valid whenever "
+            "one looks, and not the chance that it is best."
         )
     spent = f"So far {status.queries:,} queries, cost {status.cost:,.6g}."
-    limits = [f"{status.max_queries:,} queries"] * (status.max_queries is not None)
-    limits += [f"cost {status.max_cost:,.6g}"] * (status.max_cost is not None)
+    limits = [] if status.max_queries is None else [f"{status.max_queries:,} queries"]
+    limits += [] if status.max_cost is None else [f"cost {status.max_cost:,.6g}"]
     to_go = "" if status.cost_to_go is None or status.state == "stopped" else f" Expected cost to go: {status.cost_to_go:,.4g}."
     say(spent + (f" The budget is {' and '.join(limits)}." if limits else "") + to_go)
     arms = table("arm", "pulls", "estimate", "interval")

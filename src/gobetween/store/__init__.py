@@ -18,8 +18,10 @@ def is_url(where: str) -> bool:
 
 def open_store(where: str | PathLike[str], *, create: bool = False) -> Store:
     """A store by the path of its SQLite file or its URL. Without `create` it must exist."""
-    from gobetween.store.database import Database
-
+    try:
+        from gobetween.store.database import Database
+    except ImportError:
+        raise StoreError("studies need SQLAlchemy and Alembic: pip install 'gobetween[study]'") from None
     return Database.open(str(where), create=create)
 
 
