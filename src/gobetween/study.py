@@ -531,7 +531,7 @@ def _verdict(session: Session) -> Mapping[str, Any] | None:
 
 def _float(reward: Any) -> Any:
     """Numbers as floats, so that 1 and 1.0 are the same answer; the family refuses what is no number."""
-    return float(reward) if is_number(reward) and abs(reward) < 1e300 else reward
+    return float(reward) if (is_number(reward) or isinstance(reward, bool)) and abs(reward) < 1e300 else reward
 
 
 def _is_renaming(old: Any, new: Any) -> bool:

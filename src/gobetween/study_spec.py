@@ -115,6 +115,8 @@ def parse_study(data: Mapping[str, Any], source: str) -> StudySpec:
         for i, table in enumerate(tables(data, "arms")):
             only(table, ("name", "mean"), f"arms[{i}].")
             arms.append(unique_name(table, f"arm {i + 1}", arms, f"arms[{i}]"))
+        if len(arms) < 2:
+            raise SpecError("arms: a study needs at least two arms")
         mediators, contacts, policies, costs = _mediators(data, arms)
         spec = StudySpec(
             title=typed(data.get("title", ""), str, "title", "a string"),

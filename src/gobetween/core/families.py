@@ -149,12 +149,11 @@ class Family:
 
     def check_reward(self, reward: float) -> float:
         """The reward as a float, or an error that says what this family pays."""
-        try:
-            value = float(reward)
-        except (TypeError, ValueError):
-            value = math.nan
+        number = is_number(reward) or isinstance(reward, (bool, np.bool_))
+        value = float(reward) if number and abs(reward) <= LARGEST else math.nan
         if not self.accepts(value):
-            raise ProblemError(f"reward {reward!r} is not possible: a {self.name} reward is {self.rewards}")
+            shown = repr(reward) if len(repr(reward)) <= 60 else f"{repr(reward)[:57]}…"
+            raise ProblemError(f"reward {shown} is not possible: a {self.name} reward is {self.rewards}")
         return value
 
     def parameters(self) -> dict[str, float]:

@@ -16,6 +16,7 @@ from gobetween.errors import StoreError, StudyError
 from gobetween.ledger import QueryRow
 from gobetween.store.tables import SCHEMA, events, queries, schema, studies
 
+PAGE = 1000  # rows that are fetched at a time
 BUSY = 120.0  # seconds that a writer waits for its turn
 OWN = ("seq", "at", "actor", "kind", "query", "key", "part")  # fields of an event with a column of their own
 
@@ -39,12 +40,24 @@ class DatabaseLedger:
         return [_event(row) for row in self._connection.execute(select(events).where(where).order_by(events.c.part))]
 
     def events(self, after: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
-        wanted = select(events).where(events.c.study == self._id, events.c.seq > after).order_by(events.c.seq).limit(limit)
-        yield from map(_event, self._connection.execution_options(yield_per=1000).execute(wanted))
+        while limit is None or limit > 0:
+            size = PAGE if limit is None else min(PAGE, limit)
+            wanted = select(events).where(events.c.study == self._id, events.c.seq > after).order_by(events.c.seq).limit(size)
+            page = [_event(row) for row in self._connection.execute(wanted)]
+            yield from page
+            if len(page) < size:
+                return
+            after, limit = page[-1]["seq"], None if limit is None else limit - size
 
     def rows(self) -> Iterator[QueryRow]:
-        wanted = select(queries).where(queries.c.study == self._id).order_by(queries.c.query)
-        yield from map(_query_row, self._connection.execution_options(yield_per=1000).execute(wanted))
+        last = -1
+        while True:
+            wanted = select(queries).where(queries.c.study == self._id, queries.c.query > last).order_by(queries.c.query)
+            page = [_query_row(row) for row in self._connection.execute(wanted.limit(PAGE))]
+            yield from page
+            if len(page) < PAGE:
+                return
+            last = page[-1].query
 
     def write(self, recorded: Sequence[Mapping[str, Any]], rows: Sequence[QueryRow], snapshot: Mapping[str, Any]) -> None:
         self._connection.execute(events.insert(), [_columns(self._id, one) for one in recorded])
