@@ -173,6 +173,16 @@ class Study:
 
         return create_study(path_or_url, spec, name, actor)
 
+    def close(self) -> None:
+        """Let go of the store's connections."""
+        self.store.close()
+
+    def __enter__(self) -> "Study":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     # commands ---------------------------------------------------------------------------------------------------------
 
     def ask(self, n: int | None = None, *, worker: str | None = None, key: str | None = None) -> list[StudyQuery]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -77,6 +78,7 @@ class Database:
     def __init__(self, engine: Engine, shown: str, clock: Callable[[], float] | None = None) -> None:
         self._engine, self._shown, self._clock = engine, shown, clock
         self._lite = engine.dialect.name == "sqlite"
+        weakref.finalize(self, engine.dispose)  # connections are closed even if nobody says close
 
     @classmethod
     def open(cls, where: str, *, create: bool = False, clock: Callable[[], float] | None = None) -> "Database":
@@ -179,7 +181,7 @@ def _engine(where: str, create: bool) -> tuple[Engine, str]:
         return _lite(path), str(path)
     try:
         url = make_url(where)
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         raise StoreError("the URL of the store cannot be read: write postgresql://user@host/database") from None
     if url.get_backend_name() != "postgresql":
         raise StoreError(f"{url.drivername}: only postgresql:// URLs and paths of SQLite files are understood")

@@ -1,0 +1,149 @@
+"""What can go wrong with a store, as functions of how often: small in every day's tests, large in `make stress`."""
+
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from gobetween.store import open_store
+from gobetween.study import Study
+from gobetween.study_spec import parse_study
+
+SPEC: dict[str, Any] = {
+    "family": "bernoulli",
+    "delta": 1e-9,
+    "arms": [{"name": "a"}, {"name": "b"}],
+    "mediators": [{"name": "x", "policy": [0.5, 0.5]}, {"name": "y", "policy": [0.4, 0.6]}],
+}
+ENVIRONMENT = os.environ | {"GOBETWEEN_JIT": "off"}
+
+#: Asks and tells in a loop; a line on standard output is an acknowledgement.
+WRITER = """
+import random, sys
+from gobetween.study import Study
+where, rounds, me = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+rng = random.Random(me)
+study = Study.open(where)
+for i in range(rounds):
+    (query,) = study.ask()
+    study.tell(query.id, arm="ab"[rng.randrange(2)], reward=rng.randrange(2), key=f"{me}-{i}")
+    print(query.id, f"{me}-{i}", flush=True)
+"""
+
+
+def new_study(where: str, **changes: Any) -> Study:
+    return Study.create(where, parse_study(SPEC | changes, "test"))
+
+
+def writer(where: str, rounds: int, me: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-c", WRITER, where, str(rounds), me]
+    return subprocess.Popen(command, env=ENVIRONMENT | os.environ | {"GOBETWEEN_JIT": "off"}, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)  # fmt: skip
+
+
+def acknowledged(lines: str) -> list[tuple[int, str]]:
+    whole = lines[: lines.rfind("\n") + 1].splitlines()
+    return [(int(line.split()[0]), line.split()[1]) for line in whole]
+
+
+def check_acknowledged(study: Study, told: list[tuple[int, str]]) -> None:
+    """Every acknowledged tell is there exactly once, log and snapshot agree."""
+    held = [(event["query"], event["key"]) for event in study.events() if event["kind"] == "told"]
+    assert len(set(held)) == len(held)
+    assert set(told) <= set(held)
+    assert study.doctor() == []
+    assert study.look()[0].learner.progress.told == len(held)
+
+
+def contention(where: str, processes: int, rounds: int) -> float:
+    """Many processes ask and tell at once; returns how many transactions were done in a second."""
+    study, start = new_study(where), time.perf_counter()
+    running = [writer(where, rounds, f"w{i}") for i in range(processes)]
+    told = []
+    for process in running:
+        lines, errors = process.communicate(timeout=1200)
+        assert process.returncode == 0, errors
+        assert errors == ""
+        told += acknowledged(lines)
+    taken = time.perf_counter() - start
+    assert len(told) == len(set(told)) == processes * rounds
+    check_acknowledged(study, told)
+    assert study.look()[2] == 2 * processes * rounds
+    return 2 * processes * rounds / taken
+
+
+def kill_writers(where: str, kills: int, at_a_time: int = 2) -> int:
+    """kill -9 of writing processes at random moments; returns how many tells were acknowledged before."""
+    study, moments, told = new_study(where), random.Random(9), []
+    for round_ in range(-(-kills // at_a_time)):
+        running = [writer(where, 10**6, f"k{round_}-{i}") for i in range(at_a_time)]
+        time.sleep(moments.uniform(0.5, 1.3))
+        for process in running:
+            process.send_signal(signal.SIGKILL)
+        for process in running:
+            told += acknowledged(process.communicate()[0])
+    check_acknowledged(study, told)
+    return len(told)
+
+
+def abandoned_asks(where: str, times: int) -> None:
+    """A worker asks and dies before it tells, again and again: every ask is issued anew after its lease, none is stuck."""
+    study = new_study(where, lease=0.02)
+    for _ in range(times):
+        pid = os.fork()
+        if pid == 0:
+            Study.open(where).ask()
+            os.kill(os.getpid(), signal.SIGKILL)
+        os.waitpid(pid, 0)
+        time.sleep(0.025)
+    last = study.ask()[0]
+    asked = [event for event in study.events() if event["kind"] == "asked"]
+    assert len(asked) == times + 1
+    for before, event in pairwise(asked):
+        assert event["reissue_of"] == before["query"]
+    assert [query.id for query in study.pending()] == [last.id]
+    assert sum(event["kind"] == "expired" for event in study.events()) == times
+    assert study.doctor() == []
+
+
+def truncated_wal(folder: Path, every: int) -> tuple[int, int]:
+    """Cut the WAL at bytes of the last transaction: what was acknowledged before is there. Returns cuts and bytes."""
+    path = folder / "s.sqlite"
+    study = new_study(str(path))
+    holder = sqlite3.connect(path)  # keeps the WAL from being folded in
+    holder.execute("SELECT count(*) FROM events").fetchall()
+    queries = study.ask(3)
+    study.tell(queries[0], arm="a", reward=1)
+    wal = path.with_name("s.sqlite-wal")
+    before = wal.stat().st_size
+    study.tell(queries[1], arm="b", reward=0)
+    whole, main = wal.read_bytes(), path.read_bytes()
+    holder.close()
+    cuts = 0
+    for size in [*range(before, len(whole), every), len(whole)]:
+        copy = folder / "copy"
+        shutil.rmtree(copy, ignore_errors=True)
+        copy.mkdir()
+        (copy / "s.sqlite").write_bytes(main)
+        (copy / "s.sqlite-wal").write_bytes(whole[:size])
+        with sqlite3.connect(copy / "s.sqlite") as database:
+            kinds = [kind for (kind,) in database.execute("SELECT kind FROM events ORDER BY seq")]
+            (status,) = database.execute("SELECT status FROM queries WHERE query = 1").fetchone()
+        database.close()
+        assert kinds[:4] == ["asked"] * 3 + ["told"]
+        assert (len(kinds), status) in ((4, "open"), (5, "told"))
+        assert (len(kinds) == 5) == (size == len(whole)) or len(kinds) == 4
+        if cuts % 50 == 0 or size == len(whole):
+            again = Study(open_store(copy / "s.sqlite"), "study")
+            assert again.doctor() == []
+            again.store.close()
+        cuts += 1
+    study.store.close()
+    return cuts, len(whole) - before
