@@ -14,7 +14,7 @@ import click
 from gobetween.errors import StudyError
 
 VARIABLE = "GOBETWEEN_STUDY"
-SMALL = 400  # K·E up to which plain Python answers before compiled code is even loaded
+SMALL = 40_000  # bytes of a study.toml up to which plain Python answers before compiled code is even loaded
 
 
 def verb(name: str) -> Callable[[Any], click.Command]:
@@ -39,7 +39,7 @@ def opened(study: str | None, name: str | None, actor: str | None) -> Any:
     where = study or os.environ.get(VARIABLE) or "study.toml"
     if where == "study.toml" and not Path(where).exists():
         raise StudyError("there is no study.toml here: gobetween init makes one, --study names another place")
-    if where.endswith(".toml") and Path(where).is_file() and Path(where).stat().st_size < SMALL * 100:
+    if not where.endswith(".toml") or not Path(where).is_file() or Path(where).stat().st_size < SMALL:
         os.environ.setdefault("GOBETWEEN_JIT", "off")
     from gobetween.study import Study
 
