@@ -29,15 +29,16 @@ bench: .venv/bench
 	$(BIN)/python benchmarks/game.py
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/runner.py
+	$(BIN)/python benchmarks/study.py
 
 # statistical evidence at full size; writes docs/study.md
 study: .venv/dev
 	$(BIN)/python studies/validity.py
 
 # the same properties on many more, random examples, and what takes too long or breaks too much for every day
-stress: .venv/dev
+stress: .venv/dev parts
 	HYPOTHESIS_PROFILE=wild $(BIN)/python -m pytest tests/test_bound.py tests/test_geometry.py tests/test_spec.py
-	$(BIN)/python -m pytest stress
+	$(BIN)/python -m pytest tests/stress
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,5 +1,7 @@
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -15,3 +17,16 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 def postgres() -> Iterator[Cluster]:
     with cluster() as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def report() -> Iterator[Callable[[str, float, str], None]]:
+    """For `make stress`: collects what was done and writes docs/stress.md."""
+    lines = ["# Stress", "", "Written by `make stress`: faults at full size, on a shared machine with two cores.", ""]
+    lines += ["| what was done | found | took |", "|---|---|---|"]
+
+    def add(what: str, since: float, found: str) -> None:
+        lines.append(f"| {what} | {found} | {time.perf_counter() - since:.0f} s |")
+
+    yield add
+    (Path(__file__).parent.parent / "docs" / "stress.md").write_text("\n".join([*lines, ""]), encoding="utf-8")

@@ -4,17 +4,20 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import gobetween as gb
 from gobetween.results import Results
 
-EXAMPLE = Path(__file__).parent.parent / "examples" / "comparison.toml"
+EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "comparison.toml"
 
 
-def test_a_killed_worker_changes_nothing(tmp_path: Path) -> None:
+def test_a_killed_worker_changes_nothing(tmp_path: Path, report: Callable[[str, float, str], None]) -> None:
     from distributed import Client, LocalCluster
+
+    start = time.perf_counter()
 
     experiment = replace(gb.read_experiment(EXAMPLE), runs=4000)
     gb.run_experiment(experiment, tmp_path / "whole.sqlite")
@@ -39,3 +42,4 @@ def test_a_killed_worker_changes_nothing(tmp_path: Path) -> None:
     assert len(set(killed)) == 3
     with Results.read(tmp_path / "whole.sqlite") as whole, Results.read(tmp_path / "broken.sqlite") as broken:
         assert list(whole.rows()) == list(broken.rows())
+    report("Dask workers killed three times in an experiment of 32,000 runs", start, "the same table as without")
