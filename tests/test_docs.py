@@ -3,6 +3,9 @@
 import contextlib
 import io
 import re
+import shlex
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -26,7 +29,7 @@ def test_python_snippets_run_and_print_what_they_say(code: str, monkeypatch: pyt
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "snippet", "exec"), {})
-    said = [line.split("#")[1].strip() for line in code.splitlines() if line.startswith("print(") and "#" in line]
+    said = [line.split("#")[1].strip() for line in code.splitlines() if line.strip().startswith("print(") and "#" in line]
     for line, comment in zip(printed.getvalue().splitlines(), said, strict=False):
         assert comment.startswith(line)
 
@@ -37,6 +40,30 @@ def test_toml_snippets_are_read(text: str, tmp_path: Path) -> None:
 
     (tmp_path / "snippet.toml").write_text(text, encoding="utf-8")
     assert read_spec(tmp_path / "snippet.toml").problem.K >= 2
+
+
+def commands(text: str) -> list[list[str]]:
+    """The gobetween commands of a shell snippet; a line with brackets shows what may be said, and is not run."""
+    lines = [line.split("#")[0].strip() for line in text.splitlines()]
+    return [shlex.split(line)[1:] for line in lines if re.match(r"(\.venv/bin/)?gobetween ", line) and "[" not in line]
+
+
+def test_shell_snippets_run_from_top_to_bottom(tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for page in (ROOT / "README.md", ROOT / "docs" / "live.md"):
+        folder = tmp_path / page.stem
+        folder.mkdir()
+        (folder / "examples").symlink_to(ROOT / "examples")
+        for name, text in snippets("toml"):
+            if name.startswith(page.name):
+                (folder / text.splitlines()[0].lstrip("# ")).write_text(text, encoding="utf-8")
+        found = [command for name, text in snippets("sh") if name.startswith(page.name) for command in commands(text)]
+        assert len(found) >= 4
+        for command in found:
+            done = subprocess.run(
+                [sys.executable, "-m", "gobetween", *command], cwd=folder, capture_output=True, text=True, timeout=200
+            )
+            assert done.returncode == 0, (command, done.stderr)
 
 
 def test_every_name_in_the_notation_exists() -> None:

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from os import PathLike
 from typing import Any
 
 from gobetween.core.families import Family
 from gobetween.errors import SpecError
+from gobetween.files import read_toml
 from gobetween.learner import Learner
 from gobetween.rules import default, parse_rule, rule_from_dict, rule_to_dict
 from gobetween.spec import (
@@ -69,6 +71,11 @@ class StudySpec:
             "sampling": rule_to_dict(self.sampling),
             "stopping": rule_to_dict(self.stopping),
         }
+
+    @classmethod
+    def from_toml(cls, path: str | PathLike[str]) -> "StudySpec":
+        """Read and check a study.toml."""
+        return parse_study(read_toml(path), str(path))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "StudySpec":
