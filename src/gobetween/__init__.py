@@ -21,9 +21,19 @@ if TYPE_CHECKING:
     from gobetween.core.sampling import Oracle, Static, Tracking, UniformSampling
     from gobetween.core.stopping import GLR, EProcess
     from gobetween.engine import Runs, simulate
-    from gobetween.errors import ConflictError, GoBetweenError, ProblemError, ResultsError, SpecError, StoreError, StudyError
+    from gobetween.errors import (
+        ConflictError,
+        GoBetweenError,
+        LogError,
+        ProblemError,
+        ResultsError,
+        SpecError,
+        StoreError,
+        StudyError,
+    )
     from gobetween.experiment import Experiment, read_experiment, run_experiment
     from gobetween.learner import Learner, TellError
+    from gobetween.logs import LogReport, analyse_logs
     from gobetween.progress import ArmReport, Progress, Query
     from gobetween.results import load_results
     from gobetween.study import Receipt, Study, StudyQuery
@@ -38,6 +48,7 @@ _HOMES = {
     "core.stopping": ("EProcess", "GLR"),
     "engine": ("Runs", "simulate"),
     "experiment": ("Experiment", "read_experiment", "run_experiment"),
+    "logs": ("LogReport", "analyse_logs"),
     "learner": ("Learner", "TellError"),
     "results": ("load_results",),
     "study": ("Receipt", "Study", "StudyQuery"),
@@ -68,6 +79,8 @@ __all__ = [
     "Gaussian",
     "GoBetweenError",
     "Learner",
+    "LogError",
+    "LogReport",
     "LowerBound",
     "MediationPrice",
     "Oracle",
@@ -91,6 +104,7 @@ __all__ = [
     "Tracking",
     "UniformSampling",
     "__version__",
+    "analyse_logs",
     "load_results",
     "lower_bound",
     "price_of_mediation",

@@ -43,6 +43,8 @@ class Desk:
         self.counts = {name: dict.fromkeys(COUNTS, 0) for name in spec.mediators}
         self.trail: list[tuple[int, float, float]] = []
         self.stride = 1
+        self.absorbed: Event | None = None
+        """What came from a log: files and rows."""
         self.surprises: list[str] = []
         """What a replay found to differ from the record."""
 
@@ -80,6 +82,11 @@ class Desk:
         """Let an event happen; fields that only the learner knows are filled in, or checked where they are recorded."""
         getattr(self, f"_on_{event['kind']}")(event)
         self._follow()
+
+    def _on_absorbed(self, event: Event) -> None:
+        """What a log brought: counts [E, K] and sums [E, K]."""
+        self.learner.absorb(event["N_ea"], [sum(column) for column in zip(*event["S_ea"], strict=True)])
+        self.absorbed = {"files": event["files"], "rows": sum(map(sum, event["N_ea"]))}
 
     def _on_asked(self, event: Event) -> None:
         askable = self.askable
@@ -216,6 +223,7 @@ class Desk:
             "counts": self.counts,
             "trail": [list(point) for point in self.trail],
             "stride": self.stride,
+            "absorbed": self.absorbed,
         }
 
     @classmethod
@@ -228,5 +236,5 @@ class Desk:
         desk.identified = data["identified"]
         desk.stopped, desk.counts = data["stopped"], data["counts"]
         desk.trail, desk.stride = [(int(t), float(z), float(c)) for t, z, c in data["trail"]], data["stride"]
-        desk.surprises = []
+        desk.surprises, desk.absorbed = [], data.get("absorbed")
         return desk

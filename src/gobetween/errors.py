@@ -21,6 +21,10 @@ class ConflictError(StudyError):
     """What was said before differs from what is said now."""
 
 
+class LogError(GoBetweenError):
+    """A log that cannot be used."""
+
+
 class StoreError(GoBetweenError):
     """A store that cannot be opened, read or written."""
 

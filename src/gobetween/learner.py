@@ -164,6 +164,24 @@ class Learner:
         self._state.N_e[e] -= 1
         self._resolve(number, None)
 
+    def absorb(self, N_ea: ArrayLike, S_a: ArrayLike) -> None:
+        """Count what was collected before: answers [E, K] of each mediator and sums [K] of each arm's rewards.
+
+        They inform estimates and verdict, but are not queries of this learner. Only before the first query.
+        """
+        if self._issued:
+            raise ProblemError("what was collected before must be counted before the first query")
+        counts, sums = np.asarray(N_ea, dtype=np.int64), np.asarray(S_a, dtype=np.float64)
+        self._state.N_ea[:, :-1] += counts
+        for tally in (self._state.tally, self._counted):
+            tally.N_a[:] += counts.sum(axis=0)
+            tally.S_a[:] += sums
+            tally.mu_hat[:] = np.where(tally.N_a > 0, tally.S_a / np.maximum(tally.N_a, 1), 0.0)
+        self._count += int(counts.sum())
+        for e in np.flatnonzero(counts.sum(axis=1)):
+            estimate(self._sampler, self._state, int(e))
+        self._look()
+
     def correct(
         self,
         number: int,

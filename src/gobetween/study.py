@@ -400,6 +400,19 @@ class Study:
 
         return self._do("resume", {}, key, work, lambda *_: Receipt(recorded=False))
 
+    def absorb(self, stats: Any, files: Sequence[str], *, key: str | None = None) -> Receipt:
+        """Begin from a log: its counts inform estimates and verdict, δ-correct over log and study together (docs/logs.md)."""
+
+        def work(session: Session) -> Receipt:
+            spec = session.desk.spec
+            if session.ledger.seq:
+                raise StudyError("a study begins from a log before anything else has happened")
+            N_ea, S_ea = stats.aligned(spec.arms, spec.mediators)
+            session.do("absorbed", files=list(files), N_ea=N_ea.tolist(), S_ea=S_ea.tolist())
+            return Receipt(True, asked=session.settle(), stopped=_verdict(session))
+
+        return self._do("absorb", {"files": list(files)}, key, work, lambda *_: Receipt(recorded=False))
+
     def note(self, text: str, *, key: str | None = None) -> Receipt:
         """Write something into the log."""
         if not text.strip():

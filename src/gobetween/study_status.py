@@ -41,6 +41,8 @@ class Status:
     pending: list[dict[str, Any]]
     assumptions: list[str]
     """What must hold for the guarantee, where this study gives reason to say so."""
+    from_log: dict[str, Any] | None
+    """Files and rows that the study began from."""
     events: int
     at: float
 
@@ -102,6 +104,7 @@ def status_of(name: str, desk: Desk, now: float, seq: int) -> Status:
             for number, query in desk.open.items()
         ],
         assumptions=_assumptions(desk, progress),
+        from_log=desk.absorbed,
         events=seq,
         at=now,
     )
@@ -135,8 +138,14 @@ def _how_far(desk: Desk, progress: Any) -> str:
 
 def _assumptions(desk: Desk, progress: Any) -> list[str]:
     """What the reader must be told."""
+    log = desk.absorbed
     total = {key: sum(counts[key] for counts in desk.counts.values()) for key in next(iter(desk.counts.values()))}
     found = []
+    if log is not None:
+        found.append(
+            f"{log['rows']:,} of the counted answers came from a log ({', '.join(log['files'])}): the guarantee holds for log "
+            "and study together if the log is complete, its rows were not chosen by reward, and its arms are the same as now."
+        )
     if progress.waiting_for is not None:
         query = desk.open[progress.waiting_for.id]
         found.append(

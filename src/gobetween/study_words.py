@@ -38,6 +38,8 @@ def _what(event: Mapping[str, Any]) -> str:
         return f"stopped ({event['verdict']}): {event['arm']}"
     if kind == "edited":
         return f"{event['field']} changed from {event['old']} to {event['new']}"
+    if kind == "absorbed":
+        return f"began from {sum(map(sum, event['N_ea'])):,} rows of {', '.join(event['files'])}"
     if kind == "note":
         return f"note: {event['text']}"
     subject = f"query {query}" if query is not None else event.get("mediator", "the study")

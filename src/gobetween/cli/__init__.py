@@ -14,6 +14,7 @@ COMMANDS = {
     "plan": "How many queries an experiment needs at least, and whom to ask.",
     "simulate": "How many queries the rules really take, and how often they are wrong.",
     "experiment": "Run a grid of problems and rules, on threads, processes or a cluster; resume it, export it.",
+    "logs": "The best arm from data that others have collected.",
     "demo": "A small study with simulated mediators, played in the terminal.",
     "init": "Write a study file and make its store.",
     "ask": "Whom to ask next.",
@@ -32,7 +33,7 @@ COMMANDS = {
     "report": "A page with the answer and the figures.",
     "doctor": "Check the store and replay the log.",
 }
-OWN_FILE = ("reproduce", "plan", "simulate", "experiment", "demo", "init")  # the others are verbs of a study
+OWN_FILE = ("reproduce", "plan", "simulate", "experiment", "logs", "demo", "init")  # the others are verbs of a study
 
 
 class _Verbs(click.Group):

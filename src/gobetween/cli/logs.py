@@ -1,0 +1,221 @@
+"""`gobetween logs`: the best arm from data that others have collected; sampling rules replayed on it."""
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gobetween.errors import LogError
+
+
+@click.group("logs")
+def command() -> None:
+    """Logs of (mediator, arm, reward): what they say, and what other rules would have needed."""
+
+
+def source(function: Any) -> Any:
+    """Options that say what a log is."""
+    for option in (
+        click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be used, and report them."),
+        click.option(
+            "--declared", type=click.Path(), help="A plan or study file: arms, mediators, policies, family and delta."
+        ),
+        click.option("--delta", type=float, help="Risk of a wrong answer [default: the file's, or 0.05]."),
+        click.option("--family", help="bernoulli, poisson, exponential, gaussian:sigma=2, bounded:low=0,high=5 [bernoulli]."),
+        click.option("--order", help="Column of time or row order, to be checked."),
+        click.option("--reward", default="reward", show_default=True, help="Column of rewards."),
+        click.option("--arm", default="arm", show_default=True, help="Column of arms."),
+        click.option("--mediator", help="Column of mediators [default: mediator; without it the log has one mediator]."),
+        click.argument("files", nargs=-1, required=True, type=click.Path()),
+    ):
+        function = option(function)
+    return function
+
+
+def settings(family: str | None, delta: float | None, declared: str | None) -> dict[str, Any]:
+    """Arguments of analyse_logs from options and from a file of declared policies."""
+    from gobetween.core.families import Bernoulli
+
+    found: dict[str, Any] = {"family": Bernoulli(), "delta": 0.05, "arms": None, "declared": None}
+    if declared is not None:
+        from gobetween.study_spec import StudySpec
+
+        spec = StudySpec.from_toml(declared)
+        policies = dict(zip(spec.mediators, spec.policies, strict=True))
+        found = {"family": spec.family, "delta": spec.delta, "arms": spec.arms, "declared": policies}
+    if family is not None:
+        found["family"] = parse_family_option(family)
+    if delta is not None:
+        found["delta"] = delta
+    return found
+
+
+def parse_family_option(text: str) -> Any:
+    """gaussian:sigma=2 as a family."""
+    from gobetween.errors import GoBetweenError
+    from gobetween.spec import parse_family
+
+    name, _, rest = text.partition(":")
+    table: dict[str, Any] = {"name": name}
+    for part in filter(None, rest.split(",")):
+        key, _, value = part.partition("=")
+        try:
+            table[key.strip()] = float(value)
+        except ValueError:
+            raise LogError(f"--family {text}: write it as name:key=number,key=number") from None
+    try:
+        return parse_family(table)
+    except GoBetweenError as error:
+        raise LogError(f"--family {text}: {error}") from None
+
+
+@command.command("analyse")
+@source
+@click.option("--workers", type=click.IntRange(min=1), help="Count files in parallel; the first claim then is not looked for.")
+@click.option("--report", "report_to", type=click.Path(), help="Folder for report.html.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/logs.md).")
+def analyse(
+    files: tuple[str, ...],
+    mediator: str | None,
+    arm: str,
+    reward: str,
+    order: str | None,
+    family: str | None,
+    delta: float | None,
+    declared: str | None,
+    skip_bad: bool,
+    workers: int | None,
+    report_to: str | None,
+    as_json: bool,
+) -> None:
+    """Is the best arm certain, and since which row? If not, what is missing?"""
+    from gobetween.executors import open_executor
+    from gobetween.log_words import sentences
+    from gobetween.logs import analyse_logs
+
+    options = settings(family, delta, declared)
+    columns: dict[str, Any] = {"mediator": mediator, "arm": arm, "reward": reward, "order": order, "skip_bad": skip_bad}
+
+    def work(executor: Any) -> Any:
+        return analyse_logs(*files, **columns, **options, executor=executor)
+
+    found = _with_workers(work, workers, open_executor)
+    if report_to:
+        from gobetween.log_report import TITLE, sections
+        from gobetween.report import write_report
+
+        path = write_report(Path(report_to), TITLE, sections(found, files))
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), indent=2, allow_nan=False, ensure_ascii=False))
+        return
+    from gobetween.cli import printable
+
+    for line in sentences(found):
+        click.echo(printable(line))
+    _tables(found)
+    if report_to:
+        click.echo(f"\nThe report is {path}.")
+
+
+def _with_workers(work: Callable[[Any], Any], workers: int | None, open_executor: Any) -> Any:
+    if workers is None:
+        return work(None)
+    with open_executor("processes", workers) as crew:
+        return work(crew.executor)
+
+
+def _tables(found: Any) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from gobetween.cli import printable
+    from gobetween.cli.plan_page import page
+    from gobetween.log_words import arm_grid, policy_grid
+
+    console = page()
+    for grid in (arm_grid(found), policy_grid(found)):
+        table = Table(box=None, padding=(0, 2, 0, 0))
+        for i, name in enumerate(grid.header):
+            table.add_column(escape(printable(name)), justify="right" if i else "left")
+        for row in grid.rows:
+            table.add_row(*(escape(printable(cell)) for cell in row))
+        console.print()
+        console.print(table)
+
+
+@command.command("replay")
+@source
+@click.option("--sampling", metavar="RULE", default="unknown", show_default=True, help="As in gobetween simulate.")
+@click.option("--stopping", metavar="RULE", default="e-process", show_default=True, help="As in gobetween simulate.")
+@click.option(
+    "--runs", type=click.IntRange(min=1), default=200, show_default=True, help="Replays, each with the rows permuted."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="One seed gives one result.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/logs.md).")
+def replay(
+    files: tuple[str, ...],
+    mediator: str | None,
+    arm: str,
+    reward: str,
+    order: str | None,
+    family: str | None,
+    delta: float | None,
+    declared: str | None,
+    skip_bad: bool,
+    sampling: str,
+    stopping: str,
+    runs: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """How many rows a rule would have needed: asking a mediator consumes its next logged row."""
+    import numpy as np
+
+    from gobetween.log_readers import Columns
+    from gobetween.log_replay import read_rows
+    from gobetween.log_replay import replay as play
+    from gobetween.logs import Task
+    from gobetween.rules import parse_rule
+    from gobetween.summary import mean_and_half_width
+
+    who, when = parse_rule(sampling, "sampling", "--sampling"), parse_rule(stopping, "stopping", "--stopping")
+    options = settings(family, delta, declared)
+    known = tuple(options["arms"] or ())
+    columns = Columns(mediator or "mediator", arm, reward, order)
+    task = Task(options["family"], columns, mediator is not None, known, tuple(options["declared"] or ()), options["delta"])
+    rows = read_rows(task, files, skip_bad)
+    policies = None
+    if options["declared"] is not None and all(row is not None for row in options["declared"].values()):
+        policies = np.array([[options["declared"][m][known.index(a)] for a in rows.arms] for m in rows.mediators])
+    found = play(rows, options["family"], who.rule, when.rule, options["delta"], runs, seed, policies)
+    stopped = found.tau[~found.ran_out]
+    mean, half_width = mean_and_half_width(stopped) if len(stopped) else (math.nan, math.nan)
+    names = {name: found.named.count(name) for name in sorted(set(found.named)) if name}
+    out = int(found.ran_out.sum())
+    if as_json:
+        data = {
+            "format": 1, "rows": int(rows.starts[-1]), "sampling": who.name, "stopping": when.name, "delta": options["delta"],
+            "runs": runs, "seed": seed, "stopped": len(stopped), "mean": None if math.isnan(mean) else mean,
+            "half_width": half_width if math.isfinite(half_width) else None, "named": names, "ran_out": out,
+            "exhausted": found.exhausted,
+        }  # fmt: skip
+        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        return
+    from gobetween.cli import printable
+
+    click.echo(f"{runs} replays of {int(rows.starts[-1]):,} rows, sampling {who.name}, stopping {when.name}")
+    if len(stopped):
+        low, high = np.quantile(stopped, (0.1, 0.9))
+        click.echo(
+            f"stopped in {len(stopped)}: {mean:,.0f} ± {half_width:,.0f} rows on average, 10% to 90%: {low:,.0f} to {high:,.0f}"
+        )
+        for name, times in names.items():
+            click.echo(printable(f"  named {name!r} {times} times"))
+    for name, times in found.exhausted.items():
+        if times:
+            click.echo(printable(f"  in {times} replays the log of {name!r} ran out before the rule stopped"))
+    if out:
+        click.echo("Replays that ran out are not counted in the mean, which is then too small: a longer log would tell.")

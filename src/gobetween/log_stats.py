@@ -1,0 +1,98 @@
+"""What a log comes to: counts and sums for each mediator and arm. They add up, whoever counted them and in whatever order."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gobetween.core.state import Tally, new_tally
+from gobetween.core.types import Floats, Ints
+from gobetween.errors import LogError
+
+
+@dataclass(frozen=True)
+class BadRow:
+    """A row that cannot be used."""
+
+    source: str
+    row: int
+    """Number of the data row in its file, from 1; 0 for the file as a whole."""
+    reason: str
+
+
+@dataclass
+class LogStats:
+    """Sufficient statistics of a log."""
+
+    arms: list[str] = field(default_factory=list)
+    mediators: list[str] = field(default_factory=list)
+    N_ea: Ints = field(default_factory=lambda: np.zeros((0, 0), np.int64))
+    S_ea: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    rows: int = 0
+    bad: list[BadRow] = field(default_factory=list)
+    """The first of them."""
+    bad_count: int = 0
+    disorder: BadRow | None = None
+    """The first row that the order column puts before its predecessor."""
+
+    def widen(self, arms: Iterable[str], mediators: Iterable[str]) -> bool:
+        """Make room for names; did an arm come in addition?"""
+        known_arms, known = len(self.arms), set(self.arms)
+        self.arms += [name for name in dict.fromkeys(arms) if name not in known]
+        known = set(self.mediators)
+        self.mediators += [name for name in dict.fromkeys(mediators) if name not in known]
+        shape = (len(self.mediators), len(self.arms))
+        if self.N_ea.shape != shape:
+            self.N_ea, self.S_ea = _grown(self.N_ea, shape), _grown(self.S_ea, shape)
+        return len(self.arms) > known_arms
+
+    def tally(self) -> Tally:
+        """Counts and sums of each arm."""
+        tally = new_tally(len(self.arms))
+        tally.N_a[:], tally.S_a[:] = self.N_ea.sum(axis=0), self.S_ea.sum(axis=0)
+        tally.mu_hat[:] = np.where(tally.N_a > 0, tally.S_a / np.maximum(tally.N_a, 1), 0.0)
+        return tally
+
+    def aligned(self, arms: Sequence[str], mediators: Sequence[str]) -> tuple[Ints, Floats]:
+        """Counts and sums [E, K] in the order of given names; refuses a log that names others."""
+        for what, found, known in (("arm", self.arms, arms), ("mediator", self.mediators, mediators)):
+            for name in found:
+                if name not in known:
+                    raise LogError(f"the log has {what} {name!r}, which is not in the study")
+        shape = (len(mediators), len(arms))
+        N_ea, S_ea = np.zeros(shape, np.int64), np.zeros(shape)
+        places = np.ix_([list(mediators).index(m) for m in self.mediators], [list(arms).index(a) for a in self.arms])
+        N_ea[places], S_ea[places] = self.N_ea, self.S_ea
+        return N_ea, S_ea
+
+    def in_order(self) -> "LogStats":
+        """The same with names sorted, so that it does not depend on what was read first."""
+        rows, columns = np.argsort(self.mediators), np.argsort(self.arms)
+        order = np.ix_(rows, columns)
+        return LogStats(
+            sorted(self.arms), sorted(self.mediators), self.N_ea[order], self.S_ea[order], self.rows, self.bad, self.bad_count,
+            self.disorder,
+        )  # fmt: skip
+
+
+def _grown(array: Any, shape: tuple[int, int]) -> Any:
+    made = np.zeros(shape, array.dtype)
+    made[: array.shape[0], : array.shape[1]] = array
+    return made
+
+
+def merge(parts: Sequence[LogStats], most_bad: int) -> LogStats:
+    """Statistics of several logs together."""
+    whole = LogStats()
+    for part in parts:
+        whole.widen(part.arms, part.mediators)
+        rows = [whole.mediators.index(name) for name in part.mediators]
+        columns = [whole.arms.index(name) for name in part.arms]
+        whole.N_ea[np.ix_(rows, columns)] += part.N_ea
+        whole.S_ea[np.ix_(rows, columns)] += part.S_ea
+        whole.rows += part.rows
+        whole.bad = (whole.bad + part.bad)[:most_bad]
+        whole.bad_count += part.bad_count
+        whole.disorder = whole.disorder or part.disorder
+    return whole

@@ -1,0 +1,436 @@
+"""Logs: the best arm from what others have already collected, row by row, always valid."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from gobetween.core.bound import binary_kl, lower_bound
+from gobetween.core.eprocess import log_evalue
+from gobetween.core.families import Bernoulli, Family
+from gobetween.core.jit import leaf
+from gobetween.core.problem import Problem, unreachable_arms
+from gobetween.core.round import verdict
+from gobetween.core.state import Tally, count, new_tally, seen_all
+from gobetween.core.stopping import EProcess, Stopper, best_seen, constant, glr, new_stopper
+from gobetween.core.transport import evidence
+from gobetween.core.types import Bools, Floats, Ints
+from gobetween.diagnostics import LEVEL, Alarm, confounding_alarms, policy_alarms
+from gobetween.errors import LogError
+from gobetween.log_readers import Batch, Columns, Names, batches
+from gobetween.log_stats import BadRow, LogStats, merge
+from gobetween.progress import ArmReport, arm_report, least_log_evalue
+
+LISTED = 1000  # bad rows that are listed; all are counted
+TRAIL = 400  # points of the figure
+
+
+@leaf
+def scan(
+    family: Family,
+    stopper: Stopper,
+    constants: Floats,
+    tally: Tally,
+    N_ea: Ints,
+    S_ea: Floats,
+    mediators: Ints,
+    arms: Ints,
+    rewards: Floats,
+    t: int,
+    watching: bool,
+) -> tuple[int, int]:
+    """Count rows; while watching, the row at which the verdict is first reached and the arm it names, or −1."""
+    found, named, rival = -1, -1, -1
+    for i in range(arms.shape[0]):
+        e, a, x = mediators[i], arms[i], rewards[i]
+        N_ea[e, a] += 1
+        S_ea[e, a] += x
+        count(tally, a, x)
+        t += 1
+        if not watching or (rival >= 0 and below(family, tally, rival, constants[0])):
+            continue  # ln E ≤ Z: one rival that is too close is enough to go on
+        best, passed = verdict(family, stopper, tally, t, constants, 0)
+        if passed > 0:
+            found, named, watching = i, best, False
+        rival = closest(family, tally, best)
+    return found, named
+
+
+@leaf
+def below(family: Family, tally: Tally, rival: int, limit: float) -> bool:
+    """Is the evidence of the leader against this rival under the limit?"""
+    best = best_seen(tally.mu_hat)
+    if best == rival:
+        return False
+    mu, N_a = tally.mu_hat, tally.N_a
+    return evidence(family, mu[best], mu[rival], float(N_a[best]), float(N_a[rival]))[0] < limit
+
+
+@leaf
+def closest(family: Family, tally: Tally, best: int) -> int:
+    """The rival with the least evidence against it; −1 while some arm has not been seen."""
+    least, found = math.inf, -1
+    for b in range(tally.mu_hat.shape[0]):
+        if tally.N_a[b] == 0:
+            return -1
+        if b != best:
+            mu, N_a = tally.mu_hat, tally.N_a
+            f = evidence(family, mu[best], mu[b], float(N_a[best]), float(N_a[b]))[0]
+            if f < least:
+                least, found = f, b
+    return found
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Where the best arm could first have been named."""
+
+    arm: str
+    row: int
+    """Of the whole log, from 1."""
+    source: str
+    source_row: int
+
+
+@dataclass(frozen=True)
+class LogReport:
+    """What a log says."""
+
+    rows: int
+    family: str
+    delta: float
+    arms: tuple[ArmReport, ...]
+    mediators: tuple[str, ...]
+    N_ea: Ints
+    claim: Claim | None
+    """None when the best arm was never certain, or when parts were merged: that needs one pass in order."""
+    ordered: bool
+    """Was the log read in order, so that `claim` means something?"""
+    identified: bool
+    """Is it certain at the end of the log?"""
+    leader: str | None
+    statistic: float
+    threshold: float
+    p_value: float
+    in_play: tuple[str, ...]
+    """Arms that may still be the best."""
+    rows_to_go: float
+    """Expected, of the same mixture of mediators."""
+    queries_to_go: float
+    """Expected, if one could choose whom to ask."""
+    mixture: tuple[float, ...]
+    """[E] shares of rows."""
+    omega: tuple[float, ...] | None
+    """[E] whom to ask: ω̂*; None while it cannot be said."""
+    never_pulled: tuple[str, ...]
+    """Declared arms that nobody pulled."""
+    policy_alarms: tuple[Alarm, ...]
+    confounding: tuple[Alarm, ...]
+    disorder: BadRow | None
+    bad: tuple[BadRow, ...]
+    bad_count: int
+    trail: tuple[tuple[int, float, float], ...]
+    """(row, statistic, threshold) along the log."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe: the shape of `gobetween logs analyse --json` (docs/logs.md)."""
+        data = {key: value for key, value in self.__dict__.items() if key not in ("N_ea", "trail")}
+        data |= {"arms": [asdict(arm) for arm in self.arms], "claim": self.claim and asdict(self.claim)}
+        for key in ("policy_alarms", "confounding", "bad"):
+            data[key] = [asdict(item) for item in getattr(self, key)]
+        data["disorder"] = self.disorder and asdict(self.disorder)
+        data["policies"] = self.policies()
+        return {"format": 1, **_finite(data)}
+
+    def policies(self) -> list[dict[str, Any]]:
+        """Estimated policies with exact 95% intervals (Clopper–Pearson), for each mediator and arm that was pulled."""
+        from gobetween.summary import exact_interval
+
+        found = []
+        for e, mediator in enumerate(self.mediators):
+            n = int(self.N_ea[e].sum())
+            for a, arm in enumerate(self.arms):
+                k = int(self.N_ea[e, a])
+                low, high = exact_interval(k, n) if n else (0.0, 1.0)
+                share = k / n if n else 0.0
+                found.append({"mediator": mediator, "arm": arm.arm, "rows": k, "share": share, "low": low, "high": high})
+        return found
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return value
+
+
+def analyse_logs(
+    *sources: Any,
+    family: Family = Bernoulli(),  # noqa: B008 - an immutable tuple
+    delta: float = 0.05,
+    mediator: str | None = None,
+    arm: str = "arm",
+    reward: str = "reward",
+    order: str | None = None,
+    declared: Mapping[str, Sequence[float] | None] | None = None,
+    arms: Sequence[str] | None = None,
+    skip_bad: bool = False,
+    executor: Executor | None = None,
+    level: float = LEVEL,
+) -> LogReport:
+    """What logs say about the best arm.
+
+    sources: paths of CSV, JSONL or Parquet files, tables (pandas, polars, Arrow, a dict of columns) or an iterable of tables,
+    in the order in which they were collected. mediator, arm, reward, order: names of columns; a log without a column "mediator"
+    has one mediator. arms, declared: arms and policies (in their order) known beforehand; other names are then bad rows.
+    executor: count the sources in parallel; the verdict at the end is the same, but the first claim needs one pass in order.
+    """
+    binary_kl(delta)
+    if not sources:
+        raise LogError("name at least one log")
+    if declared is not None and arms is None:
+        raise LogError("declared policies need the names of the arms, in their order: arms=[…]")
+    columns = Columns(mediator or "mediator", arm, reward, order)
+    task = Task(family, columns, mediator is not None, tuple(arms or ()), tuple(declared or ()), delta)
+    if executor is None:
+        reading = Reading(task)
+        for source in sources:
+            reading.read(source, threads=True)
+        stats, claim, trail = reading.stats, reading.claim, reading.trail
+    else:
+        parts = [future.result() for future in [executor.submit(_count_one, task, source) for source in sources]]
+        stats, claim, trail = merge(parts, LISTED), None, []
+        stats.widen(task.arms, task.mediators)
+    if stats.bad_count and not skip_bad:
+        raise BadLogError(stats)
+    if not stats.rows:
+        raise LogError("the log holds no row that can be used")
+    return _report(task, stats.in_order(), claim, executor is None, declared, level, trail)
+
+
+@dataclass(frozen=True)
+class Task:
+    """How a log is to be read."""
+
+    family: Family
+    columns: Columns
+    explicit: bool
+    arms: tuple[str, ...]
+    mediators: tuple[str, ...]
+    delta: float
+
+
+class BadLogError(LogError):
+    """Rows that cannot be used, listed."""
+
+    def __init__(self, stats: LogStats) -> None:
+        self.bad, self.bad_count = stats.bad, stats.bad_count
+        listed = "; ".join(
+            f"{row.source} row {row.row}: {row.reason}" if row.row else f"{row.source}: {row.reason}" for row in stats.bad[:20]
+        )
+        more = f"; and {stats.bad_count - 20} more" if stats.bad_count > 20 else ""
+        super().__init__(f"{stats.bad_count} rows cannot be used: {listed}{more} (--skip-bad leaves them out)")
+
+
+class Reading:
+    """A log being read in order."""
+
+    def __init__(self, task: Task, watching: bool = True) -> None:
+        self.task, self.watching = task, watching
+        self.stats, self.claim, self.trail = LogStats(), None, []  # type: tuple[LogStats, Claim | None, list[tuple[int, float, float]]]
+        self.stats.widen(task.arms, task.mediators)
+        self._tally, self._before = new_tally(len(self.stats.arms)), -math.inf
+        self._stopper = new_stopper(EProcess(), task.family)
+
+    def read(self, source: Any, threads: bool) -> None:
+        """Take in a source."""
+        task = self.task
+        for batch in batches(source, task.columns, explicit=task.explicit, threads=threads):
+            self.take(batch)
+
+    def _bad(self, rows: Iterable[BadRow]) -> None:
+        for row in rows:
+            self.stats.bad_count += 1
+            if len(self.stats.bad) < LISTED:
+                self.stats.bad.append(row)
+
+    def take(self, batch: Batch) -> tuple[Ints, Ints, Floats] | None:
+        """Count a batch; its usable rows as codes of mediators and arms and rewards."""
+        self._bad(batch.bad)
+        if not len(batch.rewards):
+            return None
+        good = self._good(batch)
+        numbers = batch.numbers if batch.numbers is not None else None
+        everything = bool(good.all())
+        mediators, arms, rewards = (
+            (batch.mediators.codes, batch.arms.codes, batch.rewards)
+            if everything
+            else (batch.mediators.codes[good], batch.arms.codes[good], batch.rewards[good])
+        )
+        self._order(batch)
+        seen_arms = [batch.arms.values[i] for i in np.unique(arms).tolist()]
+        seen_mediators = [batch.mediators.values[i] for i in np.unique(mediators).tolist()]
+        if self.stats.widen(seen_arms, seen_mediators):
+            self.claim = None  # a claim needs every arm to have been seen
+            self._tally = self.stats.tally()
+        e, a = _coded(batch.mediators, mediators, self.stats.mediators), _coded(batch.arms, arms, self.stats.arms)
+        K = len(self.stats.arms)
+        watching = self.watching and self.claim is None and K >= 2
+        constants = np.array([constant(EProcess(), max(K, 2), self.task.delta, self.task.family)])
+        found, named = scan(
+            self.task.family, self._stopper, constants, self._tally, self.stats.N_ea, self.stats.S_ea, e, a,
+            np.ascontiguousarray(rewards), self.stats.rows, watching,
+        )  # fmt: skip
+        if found >= 0:
+            index = found if everything else int(np.flatnonzero(good)[found])
+            row = batch.first + index if numbers is None else int(numbers[index])
+            self.claim = Claim(self.stats.arms[named], self.stats.rows + found + 1, batch.source, row)
+        self.stats.rows += len(rewards)
+        if self.watching and K >= 2:
+            self._follow(float(constants[0]))
+        return e, a, rewards
+
+    def _good(self, batch: Batch) -> Bools:
+        """Rows that can be used; the others are listed."""
+        good = accepted(self.task.family, batch.rewards) & (batch.arms.codes >= 0) & (batch.mediators.codes >= 0)
+        for names, known in ((batch.arms, self.task.arms), (batch.mediators, self.task.mediators)):
+            allowed = np.array([bool(value.strip()) and (not known or value in known) for value in names.values] + [False])
+            good &= allowed[names.codes]
+        for i in np.flatnonzero(~good).tolist():
+            self._bad([BadRow(batch.source, _row(batch, i), self._reason(batch, i))])
+        return good
+
+    def _reason(self, batch: Batch, i: int) -> str:
+        for what, names, known in (("arm", batch.arms, self.task.arms), ("mediator", batch.mediators, self.task.mediators)):
+            code = int(names.codes[i])
+            if code < 0 or not names.values[code].strip():
+                return f"has no {what}"
+            if known and names.values[code] not in known:
+                return f"{what} {names.values[code]!r} is not known"
+        x = float(batch.rewards[i])
+        if math.isnan(x):
+            return "its reward is missing or no number"
+        return f"reward {x:g} is not possible: a {self.task.family.name} reward is {self.task.family.rewards}"
+
+    def _order(self, batch: Batch) -> None:
+        if batch.order is None or self.stats.disorder is not None:
+            return
+        falls = np.flatnonzero(np.diff(batch.order, prepend=self._before) < 0.0)
+        if len(falls):
+            self.stats.disorder = BadRow(batch.source, _row(batch, int(falls[0])), "comes before the row above it")
+        self._before = float(batch.order[-1])
+
+    def _follow(self, threshold: float) -> None:
+        best, Z = glr(self.task.family, self._tally)
+        statistic = least_log_evalue(self.task.family, self._tally, int(best)) if Z > 0.0 else 0.0
+        self.trail.append((self.stats.rows, max(0.0, statistic), threshold))
+        if len(self.trail) > TRAIL:
+            self.trail = self.trail[1::2]
+
+
+def _row(batch: Batch, i: int) -> int:
+    return batch.first + i if batch.numbers is None else int(batch.numbers[i])
+
+
+def _coded(names: Names, codes: Ints, known: list[str]) -> Ints:
+    """Codes of a batch as places in the list of all names."""
+    place = {name: i for i, name in enumerate(known)}
+    table = np.array([place.get(value, -1) for value in names.values], np.int64)
+    found: Ints = table[codes]
+    return found
+
+
+def accepted(family: Family, rewards: Floats) -> Bools:
+    """Which rewards the family can pay."""
+    low, high = family.low, family.high
+    good: Bools = np.isfinite(rewards) & (rewards >= low) & (rewards <= high) & (np.abs(rewards) <= 1e50)
+    if family.name in ("bernoulli", "poisson"):
+        good &= rewards == np.floor(rewards)
+    if family.name == "exponential":
+        good &= rewards > 0.0
+    return good
+
+
+def _count_one(task: Task, source: Any) -> LogStats:
+    """The statistics of one source; executors call this."""
+    reading = Reading(task, watching=False)
+    reading.read(source, threads=False)
+    return reading.stats
+
+
+def _report(
+    task: Task,
+    stats: LogStats,
+    claim: Claim | None,
+    ordered: bool,
+    declared: Mapping[str, Sequence[float] | None] | None,
+    level: float,
+    trail: list[tuple[int, float, float]],
+) -> LogReport:
+    family, tally, K = task.family, stats.tally(), len(stats.arms)
+    threshold = float(constant(EProcess(), max(K, 2), task.delta, family))
+    best, Z = glr(family, tally) if K >= 2 else (0, 0.0)
+    best, everything = int(best), bool(seen_all(tally.N_a)) and K >= 2
+    least = least_log_evalue(family, tally, best) if everything and Z > 0.0 else -math.inf
+    lack = max(0.0, threshold - max(least, 0.0))
+    rate, bound = _rates(family, tally, stats, best) if everything else (0.0, None)
+    policies = None if declared is None else [_sorted(declared.get(name), task.arms, stats.arms) for name in stats.mediators]
+    return LogReport(
+        rows=stats.rows,
+        family=family.name,
+        delta=task.delta,
+        arms=tuple(arm_report(family, name, tally, a, task.delta) for a, name in enumerate(stats.arms)),
+        mediators=tuple(stats.mediators),
+        N_ea=stats.N_ea,
+        claim=claim,
+        ordered=ordered,
+        identified=least >= threshold,
+        leader=stats.arms[best] if tally.N_a.any() else None,
+        statistic=max(least, 0.0),
+        threshold=threshold,
+        p_value=min(1.0, (K - 1) * math.exp(-least)) if least > -700.0 else 1.0,
+        in_play=tuple(
+            name for b, name in enumerate(stats.arms)
+            if b == best or not everything or log_evalue(family, tally, best, b, -math.inf) < threshold
+        ),
+        rows_to_go=0.0 if least >= threshold else lack / rate if rate > 0.0 else math.inf,
+        queries_to_go=0.0 if least >= threshold else lack * bound.T_upper if bound is not None else math.inf,
+        mixture=tuple((stats.N_ea.sum(axis=1) / stats.rows).tolist()),
+        omega=None if bound is None or bound.status == "tie" else tuple(bound.omega.tolist()),
+        never_pulled=tuple(name for a, name in enumerate(stats.arms) if not tally.N_a[a]),
+        policy_alarms=() if policies is None else tuple(
+            policy_alarms(stats.mediators, stats.N_ea, policies, level)
+        ),
+        confounding=tuple(confounding_alarms(stats.arms, family, stats.N_ea, stats.S_ea, level)),
+        disorder=stats.disorder,
+        bad=tuple(stats.bad),
+        bad_count=stats.bad_count,
+        trail=tuple(trail),
+    )  # fmt: skip
+
+
+def _sorted(row: Sequence[float] | None, given: Sequence[str], wanted: Sequence[str]) -> list[float] | None:
+    """A policy in another order of the arms."""
+    return None if row is None else [float(row[given.index(name)]) for name in wanted]
+
+
+def _rates(family: Family, tally: Tally, stats: LogStats, best: int) -> tuple[float, Any]:
+    """Evidence for each further row of the same mixture, and the bound for the best choice of mediators."""
+    shares = tally.N_a / max(1, int(tally.N_a.sum()))
+    mu = tally.mu_hat
+    rivals = [b for b in range(len(mu)) if b != best]
+    rate = min(float(evidence(family, mu[best], mu[b], shares[best], shares[b])[0]) for b in rivals)
+    policies = stats.N_ea / np.maximum(1, stats.N_ea.sum(axis=1, keepdims=True))
+    used = stats.N_ea.sum(axis=1) > 0
+    if not used.all() or len(unreachable_arms(policies)) or not all(family.has_mean(float(m)) for m in mu):
+        return rate, None
+    try:
+        return rate, lower_bound(Problem(mu, policies / policies.sum(axis=1, keepdims=True), family=family), tol=1e-6)
+    except ValueError:
+        return rate, None
