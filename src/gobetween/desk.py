@@ -40,6 +40,8 @@ class Desk:
         self.stopped: Event | None = None
         self.identified = False
         """Has the rule reached its verdict, even if the study was reopened since?"""
+        self.shaken = False
+        """Has an answer been corrected since?"""
         self.counts = {name: dict.fromkeys(COUNTS, 0) for name in spec.mediators}
         self.trail: list[tuple[int, float, float]] = []
         self.stride = 1
@@ -62,15 +64,13 @@ class Desk:
         queries, cost = self.spent
         if self.spec.max_queries is not None and queries >= self.spec.max_queries:
             return []
-        limit = self.spec.max_cost
-        pairs = zip(self.spec.mediators, self.spec.costs, strict=True)
-        return [name for name, price in pairs if limit is None or cost + price <= limit * (1.0 + 1e-12)]
+        limit, prices = self.spec.max_cost, dict(zip(self.spec.mediators, self.spec.costs, strict=True))
+        return [name for name in self.learner.members if limit is None or cost + prices[name] <= limit * (1.0 + 1e-12)]
 
     @property
     def askable(self) -> list[str]:
         """Mediators that the rule may ask, that are not away and that the budget allows."""
-        able = set(self.affordable) - set(self.away)
-        return [name for name in self.learner.members if name in able]
+        return [name for name in self.affordable if name not in self.away]
 
     def flying(self) -> int:
         """Open queries whose lease has not ended."""
@@ -130,16 +130,26 @@ class Desk:
                 self._fill(event, "query", event["slot"])
                 self._count(event, "unasked")
         if event["late"]:
+            self._settled(number)
             self._count(event, "late")
+
+    def _settled(self, number: Any) -> None:
+        """An expired query that has come to an end need not be issued anew."""
+        self.to_reissue = [waiting for waiting in self.to_reissue if waiting != number]
 
     def _on_corrected(self, event: Event) -> None:
         old, new = (None if event[k] is None else (event[k]["arm"], event[k]["reward"]) for k in ("old", "new"))
         self.learner.correct(event["slot"], event["mediator"], old, new, accept_surprise=event["surprise"])
+        counts = self.counts[event["mediator"]]
+        for answer, step in ((old, -1), (new, 1)):
+            counts["silent" if answer is None else "told"] += step
         self._count(event, "corrected")
+        self.shaken = self.shaken or self.identified
 
     def _on_cancelled(self, event: Event) -> None:
         self.learner.cancel(event["query"])
         del self.open[event["query"]]
+        self._settled(event["query"])
         self._count(event, "cancelled")
 
     def _on_expired(self, event: Event) -> None:
@@ -173,6 +183,8 @@ class Desk:
 
     def _on_reopened(self, event: Event) -> None:
         self.stopped = None
+        if self.learner.reconsider():
+            self.identified = self.shaken = False
 
     def _on_edited(self, event: Event) -> None:
         """A field that cannot touch the mathematics changes; lists of names change place by place."""
@@ -183,6 +195,8 @@ class Desk:
             self.away = [names[name] for name in self.away]
             for query in self.open.values():
                 query.mediator = names[query.mediator]
+        if field == "arms" and self.stopped is not None and self.stopped["arm"] is not None:
+            self.stopped = self.stopped | {"arm": new[self.spec.arms.index(self.stopped["arm"])]}
         if field in ("arms", "mediators"):
             self.learner.rename(field, new)
         change: dict[str, Any] = {field: tuple(new) if isinstance(new, list) else new}
@@ -209,7 +223,7 @@ class Desk:
     # snapshots --------------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-safe; its size does not grow with the log."""
+        """JSON-safe; its size does not grow with the log, only with open queries and with answers that wait for them."""
         return {
             "format": 1,
             "spec": self.spec.to_dict(),
@@ -220,6 +234,7 @@ class Desk:
             "paused": self.paused,
             "stopped": self.stopped,
             "identified": self.identified,
+            "shaken": self.shaken,
             "counts": self.counts,
             "trail": [list(point) for point in self.trail],
             "stride": self.stride,
@@ -233,7 +248,7 @@ class Desk:
         desk.spec, desk.learner = StudySpec.from_dict(data["spec"]), Learner.from_dict(data["learner"])
         desk.open = {number: Open(**query) for number, query in data["open"]}
         desk.to_reissue, desk.away, desk.paused = list(data["to_reissue"]), list(data["away"]), data["paused"]
-        desk.identified = data["identified"]
+        desk.identified, desk.shaken = data["identified"], data["shaken"]
         desk.stopped, desk.counts = data["stopped"], data["counts"]
         desk.trail, desk.stride = [(int(t), float(z), float(c)) for t, z, c in data["trail"]], data["stride"]
         desk.surprises, desk.absorbed = [], data.get("absorbed")

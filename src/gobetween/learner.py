@@ -77,6 +77,8 @@ class Learner:
         self._open: dict[int, int] = {}
         self._resolved: dict[int, tuple[int, float] | None] = {}
         self._named: int | None = None
+        self._verdict: dict[str, float] | None = None
+        self._exact: tuple[list[list[float]], list[list[float]]] = ([[] for _ in range(K)], [[] for _ in range(K)])
 
     def ask(self, n: int | None = None, *, available: Iterable[str] | None = None, go_on: bool = False) -> Any:
         """The next query, or a list of n; `available` restricts to mediators that can be asked now.
@@ -151,6 +153,8 @@ class Learner:
             number = query.id if isinstance(query, Query) else query
             del self._open[number]
         observe(self._sampler, self._state, e, a, x)
+        if a < len(self.arms):
+            add_exactly(self._exact[0][a], x)
         self._resolve(number, (a, x))
 
     def cancel(self, query: Query | int) -> None:
@@ -177,6 +181,9 @@ class Learner:
             tally.N_a[:] += counts.sum(axis=0)
             tally.S_a[:] += sums
             tally.mu_hat[:] = np.where(tally.N_a > 0, tally.S_a / np.maximum(tally.N_a, 1), 0.0)
+        for exact in self._exact:
+            for a, total in enumerate(sums.tolist()):
+                add_exactly(exact[a], total)
         self._count += int(counts.sum())
         for e in np.flatnonzero(counts.sum(axis=1)):
             estimate(self._sampler, self._state, int(e))
@@ -199,12 +206,12 @@ class Learner:
         before, after = self._coded(e, old, True), self._coded(e, new, accept_surprise)
         self._state.N_ea[e, before[0]] -= 1
         self._state.N_ea[e, after[0]] += 1
-        _replace(self._state.tally, before, after)
+        _replace(self._state.tally, self._exact[0], before, after)
         estimate(self._sampler, self._state, e)
         if number in self._resolved:
             self._resolved[number] = after
             return
-        _replace(self._counted, before, after)
+        _replace(self._counted, self._exact[1], before, after)
         self._look()
 
     def _mediator_of(self, query: Query | int, mediator: str | None) -> int:
@@ -256,6 +263,7 @@ class Learner:
         a, x = outcome
         if a < len(self.arms):
             count(self._counted, a, x)
+            add_exactly(self._exact[1][a], x)
         self._count += 1
         self._look()
 
@@ -263,12 +271,32 @@ class Learner:
         """Has the verdict been reached?"""
         if self._named is None:
             best, passed = verdict(self.family, self._stopper, self._counted, self._count, self._constant, 0)
-            self._named = int(best) if passed else None
+            if passed:
+                self._named = int(best)
+                _, least, statistic, threshold = self.evidence()
+                numbers = {"statistic": statistic, "threshold": threshold, "p_value": self._p_value(least)}
+                self._verdict = {**numbers, "counted": self._count}
 
     @property
     def done(self) -> bool:
         """Has the verdict been reached? It stays, whatever is told later."""
         return self._named is not None
+
+    @property
+    def verdict(self) -> dict[str, float] | None:
+        """The evidence at the moment when the verdict was reached: statistic, threshold, p_value, counted."""
+        return self._verdict
+
+    def reconsider(self) -> bool:
+        """After corrections: if the evidence no longer supports the verdict, forget it. Was it forgotten?"""
+        best, _, statistic, threshold = self.evidence()
+        if self._named is None or (best == self._named and statistic >= threshold):
+            return False
+        self._named = self._verdict = None
+        return True
+
+    def _p_value(self, least: float) -> float:
+        return min(1.0, (len(self.arms) - 1) * math.exp(-least)) if least > -700.0 else 1.0
 
     @property
     def recommendation(self) -> str | None:
@@ -315,6 +343,8 @@ class Learner:
     def evidence(self) -> tuple[int, float, float, float]:
         """The leader among the counted answers, its smallest ln E, the rule's statistic and what it must reach."""
         best, Z = glr(self.family, self._counted)
+        if not self._counted.N_a.all():
+            best = int(np.argmax(np.where(self._counted.N_a > 0, self._counted.mu_hat, -np.inf)))
         least = least_log_evalue(self.family, self._counted, int(best)) if Z > 0.0 else -math.inf
         statistic = least if isinstance(self.stopping, EProcess) else float(Z)
         threshold = float(self._constant[0]) + (growth(self._stopper, self._count) if self._count else 0.0)
@@ -336,7 +366,7 @@ class Learner:
             pending=len(self._open),
             waiting_for=waiting,
             queries_to_go=self._to_go(threshold - statistic),
-            p_value=min(1.0, (len(self.arms) - 1) * math.exp(-least)) if least > -700.0 else 1.0,
+            p_value=self._p_value(least),
             arms=tuple(arm_report(self.family, name, counted, a, self.delta) for a, name in enumerate(self.arms)),
             shares={name: int(state.N_e[e]) / issued for e, name in enumerate(self.mediators)},
             target={self.mediators[int(e)]: float(self._sampler.omega[i]) for i, e in enumerate(self._sampler.members)},
@@ -380,6 +410,8 @@ class Learner:
             "open": [list(item) for item in self._open.items()],
             "resolved": [[number, *(outcome or ())] for number, outcome in self._resolved.items()],
             "named": self._named,
+            "verdict": self._verdict,
+            "exact": [[list(partials) for partials in sums] for sums in self._exact],
         }
 
     @classmethod
@@ -414,7 +446,9 @@ class Learner:
         learner._asked, learner._count, learner._issued, learner._next = data["numbers"]
         learner._open = {int(number): int(e) for number, e in data["open"]}
         learner._resolved = {int(n): (int(rest[0]), float(rest[1])) if rest else None for n, *rest in data["resolved"]}
-        learner._named = data["named"]
+        learner._named, learner._verdict = data["named"], data["verdict"]
+        told, counted = ([[float(x) for x in partials] for partials in sums] for sums in data["exact"])
+        learner._exact = (told, counted)
         return learner
 
 
@@ -427,15 +461,28 @@ def _fill_tally(tally: Tally, data: Mapping[str, Any]) -> None:
     tally.mu_hat[:] = np.where(tally.N_a > 0, tally.S_a / np.maximum(tally.N_a, 1), 0.0)
 
 
-def _replace(tally: Tally, before: tuple[int, float], after: tuple[int, float]) -> None:
+def add_exactly(partials: list[float], x: float) -> None:
+    """Add x to a sum that is kept exactly, as floats that do not overlap (Shewchuk): a correction can take it out again."""
+    kept = 0
+    for y in partials:
+        big, small = (x, y) if abs(x) >= abs(y) else (y, x)
+        high = big + small
+        low = small - (high - big)
+        if low:
+            partials[kept] = low
+            kept += 1
+        x = high
+    partials[kept:] = [x]
+
+
+def _replace(tally: Tally, exact: list[list[float]], before: tuple[int, float], after: tuple[int, float]) -> None:
     """Take one answer out and put another in; the arm K is silence."""
-    K, (a, x) = len(tally.N_a), before
-    if a < K:
-        tally.N_a[a] -= 1
-        tally.S_a[a] = tally.S_a[a] - x if tally.N_a[a] else 0.0
-        tally.mu_hat[a] = tally.S_a[a] / tally.N_a[a] if tally.N_a[a] else 0.0
-    if after[0] < K:
-        count(tally, *after)
+    for (a, x), step in ((before, -1), (after, 1)):
+        if a < len(tally.N_a):
+            add_exactly(exact[a], step * x)
+            tally.N_a[a] += step
+            tally.S_a[a] = math.fsum(exact[a]) if tally.N_a[a] else 0.0
+            tally.mu_hat[a] = tally.S_a[a] / tally.N_a[a] if tally.N_a[a] else 0.0
 
 
 def _mediators(given: Any, arms: tuple[str, ...], silent: bool) -> tuple[tuple[str, ...], Floats]:

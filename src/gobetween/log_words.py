@@ -21,8 +21,8 @@ def sentences(found: Any) -> list[str]:
     if found.disorder is not None:
         where = f"{found.disorder.source} row {found.disorder.row}"
         lines.append(
-            f"The order column does not rise ({where} comes before the row above it): the row of the first claim then means nothing; "
-            "the verdict at the end does not depend on the order."
+            f"The order column does not rise ({where} comes before the row above it): the row of the first claim then means "
+            "nothing; the verdict at the end does not depend on the order."
         )
     if found.bad_count:
         first = "; ".join(f"{row.source} row {row.row}: {row.reason}" for row in found.bad[:5])
@@ -44,8 +44,10 @@ def _answer(found: Any) -> str:
 
 
 def _missing(found: Any) -> list[str]:
-    lines = [f"p-value {found.p_value:.3g} against “some other arm is strictly better than {found.leader!r}”; still in play: "
-             f"{_list(found.in_play)}."]  # fmt: skip
+    lines = [
+        f"p-value {found.p_value:.3g} against “some other arm is strictly better than {found.leader!r}”.",
+        f"Still in play: {_list(found.in_play)}.",
+    ]
     if math.isfinite(found.rows_to_go):
         words = (
             f"At the present estimates about {math.ceil(found.rows_to_go):,} more rows of the same mixture are to be expected"

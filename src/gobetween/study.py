@@ -3,12 +3,15 @@
 import getpass
 import hashlib
 import json
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, TypeVar
 from uuid import uuid4
+
+import numpy as np
 
 from gobetween import __version__
 from gobetween.core.families import is_number
@@ -19,7 +22,7 @@ from gobetween.study_spec import EDITABLE, StudySpec, differences
 
 T = TypeVar("T")
 PATIENCE = 5.0  # seconds to wait for a database that went away
-LONGEST = 10_000  # characters of a name, note, key or reason
+LONGEST, LONGEST_KEY = 10_000, 500  # characters of a note or reason, and of a key
 
 
 @dataclass(frozen=True)
@@ -94,10 +97,10 @@ class Session:
         """The answer that was recorded; None is silence."""
         return None if row.arm is None else {"arm": self.desk.spec.arms[row.arm], "reward": row.reward}
 
-    def ask_one(self, worker: str | None) -> StudyQuery:
+    def ask_one(self, worker: str | None, top_up: bool = False) -> StudyQuery:
         """Issue one query."""
         lease = self.desk.spec.lease
-        event = self.do("asked", until=None if lease is None else self.ledger.now + lease, worker=worker)
+        event = self.do("asked", until=None if lease is None else self.ledger.now + lease, worker=worker, top_up=top_up)
         self.keep(event["query"], mediator=self.desk.spec.mediators.index(event["mediator"]), status="open", worker=worker)
         return self.shown(event["query"])
 
@@ -114,24 +117,31 @@ class Session:
                 self.do("expired", query=number, mediator=query.mediator)
                 self.keep(number, status="expired")
 
+    def conclude(self) -> None:
+        """Has the rule reached its verdict? It also supersedes that of a budget."""
+        desk = self.desk
+        if desk.learner.done and not desk.identified:
+            self.stop("identified")
+
     def settle(self) -> tuple[StudyQuery, ...]:
         """After any change: has the study stopped? If not, keep in_flight queries open."""
-        desk = self.desk
-        if desk.stopped is None and desk.learner.done and not desk.identified:
-            _, _, statistic, threshold = desk.learner.evidence()
-            self.stop("identified", desk.learner.recommendation, statistic=statistic, threshold=threshold)
-        asked = []
+        self.conclude()
+        desk, asked = self.desk, []
         if desk.spec.in_flight is not None and not desk.paused:
             while desk.stopped is None and desk.flying() < desk.spec.in_flight and desk.askable:
-                asked.append(self.ask_one(None))
+                asked.append(self.ask_one(None, top_up=True))
         if desk.stopped is None and not desk.affordable and not desk.open:
-            self.stop("budget", desk.learner.recommendation)
+            self.stop("identified" if desk.identified else "budget")
         return tuple(asked)
 
-    def stop(self, verdict: str, arm: str | None, **more: Any) -> None:
-        """Record a verdict, with what supports it."""
-        progress = self.desk.learner.progress
-        self.do("stopped", verdict=verdict, arm=arm, p_value=progress.p_value, counted=progress.counted, **more)
+    def stop(self, verdict: str) -> None:
+        """Record a verdict, with what supported it at that moment."""
+        learner = self.desk.learner
+        evidence: Mapping[str, Any] | None = learner.verdict
+        if verdict == "budget" or evidence is None:
+            progress = learner.progress
+            evidence = {name: getattr(progress, name) for name in ("statistic", "threshold", "p_value", "counted")}
+        self.do("stopped", verdict=verdict, arm=learner.recommendation, **evidence)
 
     def save(self, key: str, request: str) -> None:
         """Write all of it; a command that changed nothing writes nothing."""
@@ -150,6 +160,7 @@ class Study:
     """
 
     def __init__(self, store: Store, name: str, actor: str | None = None) -> None:
+        _text("actor", actor)
         self.store, self.name, self.actor = store, name, actor or _user()
 
     @classmethod
@@ -191,7 +202,7 @@ class Study:
         n: that many new queries. Without it one, or, with in_flight, as many as are missing (if none is, those that are open).
         worker: one query for a worker that names itself; if it holds an open one, that one again.
         """
-        if n is not None and not 1 <= n <= 10_000:
+        if n is not None and (not is_number(n) or n != int(n) or not 1 <= n <= 10_000):
             raise StudyError(f"n = {n!r}: ask for 1 to 10,000 queries")
         if n is not None and worker is not None:
             raise StudyError("a worker holds one query at a time: leave out n")
@@ -199,33 +210,33 @@ class Study:
 
         def work(session: Session) -> list[StudyQuery]:
             session.expire()
+            session.conclude()
             flying = {number: query for number, query in session.desk.open.items() if not query.expired}
             for number, query in flying.items():
                 if worker is not None and query.worker == worker:
                     return [session.shown(number, new=False)]
             free = [number for number, query in flying.items() if query.worker is None]
-            if worker is not None and free and session.desk.spec.in_flight is not None:
-                return [self._take(session, free[0], worker)]
+            present = [number for number in free if flying[number].mediator not in session.desk.away]
+            idle = session.desk.stopped is not None or session.desk.paused
+            if worker is not None and present and not idle and session.desk.spec.in_flight is not None:
+                return [self._take(session, present[0], worker)]
             wanted = 1 if n is None else n
             if n is None and worker is None and session.desk.spec.in_flight is not None:
                 wanted = max(0, session.desk.spec.in_flight - session.desk.flying())
-                if wanted == 0:
+                if wanted == 0 and not idle:
                     return [session.shown(number, new=False) for number in free]
             asked: list[StudyQuery] = []
-            while len(asked) < wanted:
-                if reason := _no_ask(session.desk):
-                    if asked or session.events:
-                        break
-                    raise StudyError(reason)
+            reason = _no_ask(session.desk)
+            while len(asked) < wanted and not reason:
                 asked.append(session.ask_one(worker))
+                reason = _no_ask(session.desk)
             session.settle()
-            if not asked:
-                session.refused = _no_ask(session.desk)
+            session.refused = "" if asked else _no_ask(session.desk) or reason
             return asked
 
-        def again(events: Sequence[Event], session: Session) -> list[StudyQuery]:
-            numbers = [event["query"] for event in events if event["kind"] in ("asked", "taken")]
-            return [session.shown(number, new=False) for number in numbers if number in session.desk.open]
+        def again(events: Sequence[Event], session: Session, own: bool) -> list[StudyQuery]:
+            numbers = [event["query"] for event in events if event["kind"] in ("asked", "taken") and not event.get("top_up")]
+            return [session.shown(number, new=own) for number in numbers if number in session.desk.open]
 
         return self._do("ask", {"n": n, "worker": worker}, key, work, again)
 
@@ -256,7 +267,7 @@ class Study:
         if number is None and mediator is None:
             raise StudyError("name the query that is answered, or the mediator who answered unasked")
         reward = _float(reward)
-        answer = {"arm": arm, "reward": reward, "surprise": accept_surprise}
+        answer = {"arm": arm, "reward": reward, "surprise": bool(accept_surprise)}
 
         def work(session: Session) -> Receipt:
             if number is None:
@@ -274,11 +285,8 @@ class Study:
                 raise StudyError(f"query {number} was cancelled: tell it as unasked if its answer is to count all the same")
             return self._record(session, {"query": number, "mediator": session.mediator(row), "unasked": False}, answer, silent)
 
-        def again(events: Sequence[Event], session: Session) -> Receipt:
-            return Receipt(recorded=False, query=events[0].get("query"))
-
         request = {"query": number, "mediator": mediator if number is None else None, "silent": silent, **answer}
-        return self._do("tell", request, key, work, again)
+        return self._do("tell", request, key, work, _rebuilt)
 
     @staticmethod
     def _record(session: Session, about: Event, answer: Event, silent: bool) -> Receipt:
@@ -309,9 +317,9 @@ class Study:
     ) -> Receipt:
         """Replace an answer that was wrong. The guarantee assumes that corrections are not chosen by their reward."""
         number = query.id if isinstance(query, StudyQuery) else query
+        _text("reason", reason)
         if not reason or not reason.strip():
             raise StudyError("a correction needs a reason")
-        _text("reason", reason)
         reward = _float(reward)
 
         def work(session: Session) -> Receipt:
@@ -327,14 +335,14 @@ class Study:
                 return Receipt(recorded=False, query=number)
             session.do(
                 "corrected", query=number, mediator=session.mediator(row), slot=row.slot, old=old, new=new, reason=reason,
-                surprise=accept_surprise,
+                surprise=bool(accept_surprise),
             )  # fmt: skip
             place = None if arm is None else session.desk.spec.arms.index(arm)
             session.keep(number, status="silent" if silent else "told", arm=place, reward=reward)
             return Receipt(True, number, asked=session.settle(), stopped=_verdict(session))
 
         request = {"query": number, "arm": arm, "reward": reward, "silent": silent, "reason": reason}
-        return self._do("correct", request, key, work, lambda events, _: Receipt(recorded=False, query=number))
+        return self._do("correct", request, key, work, _rebuilt)
 
     def cancel(self, query: "StudyQuery | int", *, reason: str = "", key: str | None = None) -> Receipt:
         """Withdraw an open query. Why must not depend on its reward, nor on answers to later queries."""
@@ -351,7 +359,7 @@ class Study:
             session.keep(number, status="cancelled")
             return Receipt(True, number, asked=session.settle(), stopped=_verdict(session))
 
-        return self._do("cancel", {"query": number}, key, work, lambda events, _: Receipt(recorded=False, query=number))
+        return self._do("cancel", {"query": number}, key, work, _rebuilt)
 
     def away(self, mediator: str, *, key: str | None = None) -> Receipt:
         """Ask a mediator no more until it is back; its open queries stay open."""
@@ -369,9 +377,9 @@ class Study:
             if (mediator in session.desk.away) == (kind == "away"):
                 return Receipt(recorded=False)
             session.do(kind, mediator=mediator)
-            return Receipt(True, asked=session.settle())
+            return Receipt(True, asked=session.settle(), stopped=_verdict(session))
 
-        return self._do(kind, {"mediator": mediator}, key, work, lambda *_: Receipt(recorded=False))
+        return self._do(kind, {"mediator": mediator}, key, work, _rebuilt)
 
     def pause(self, *, key: str | None = None) -> Receipt:
         """Issue no more queries until `resume`; answers are still taken."""
@@ -382,7 +390,7 @@ class Study:
             session.do("paused")
             return Receipt(True)
 
-        return self._do("pause", {}, key, work, lambda *_: Receipt(recorded=False))
+        return self._do("pause", {}, key, work, _rebuilt)
 
     def resume(self, *, key: str | None = None) -> Receipt:
         """Go on after a pause, or after the study has stopped (its verdict stays in the record)."""
@@ -391,14 +399,14 @@ class Study:
             if session.desk.stopped is None and not session.desk.paused:
                 return Receipt(recorded=False)
             if session.desk.stopped is not None:
-                if session.desk.stopped["verdict"] == "budget" and not session.desk.affordable:
+                if not session.desk.affordable:
                     raise StudyError("the budget is used up: raise budget in the study file first")
                 session.do("reopened")
             if session.desk.paused:
                 session.do("resumed")
-            return Receipt(True, asked=session.settle())
+            return Receipt(True, asked=session.settle(), stopped=_verdict(session))
 
-        return self._do("resume", {}, key, work, lambda *_: Receipt(recorded=False))
+        return self._do("resume", {}, key, work, _rebuilt)
 
     def absorb(self, stats: Any, files: Sequence[str], *, key: str | None = None) -> Receipt:
         """Begin from a log: its counts inform estimates and verdict, δ-correct over log and study together (docs/logs.md)."""
@@ -411,19 +419,19 @@ class Study:
             session.do("absorbed", files=list(files), N_ea=N_ea.tolist(), S_ea=S_ea.tolist())
             return Receipt(True, asked=session.settle(), stopped=_verdict(session))
 
-        return self._do("absorb", {"files": list(files)}, key, work, lambda *_: Receipt(recorded=False))
+        return self._do("absorb", {"files": list(files)}, key, work, _rebuilt)
 
     def note(self, text: str, *, key: str | None = None) -> Receipt:
         """Write something into the log."""
-        if not text.strip():
-            raise StudyError("a note needs some text")
         _text("note", text)
+        if not text or not text.strip():
+            raise StudyError("a note needs some text")
 
         def work(session: Session) -> Receipt:
             session.do("note", text=text)
             return Receipt(True)
 
-        return self._do("note", {"text": text}, key, work, lambda *_: Receipt(recorded=False))
+        return self._do("note", {"text": text}, key, work, _rebuilt)
 
     def edit(self, spec: StudySpec) -> Receipt:
         """Take over a changed spec: before the first event any, afterwards only what cannot touch the mathematics."""
@@ -436,13 +444,13 @@ class Study:
                 session.ledger.respecify(spec.to_dict())
                 return Receipt(True)
             for name, (old, new) in changes.items():
-                if name not in EDITABLE or not _is_renaming(old, new):
+                if name not in EDITABLE or (name in ("arms", "mediators") and not _is_renaming(old, new)):
                     raise StudyError(f"{name} cannot change, the study has begun: it is {_short(old)}, not {_short(new)}")
             for name, (old, new) in changes.items():
                 session.do("edited", field=name, old=old, new=new)
-            return Receipt(True, asked=session.settle())
+            return Receipt(True, asked=session.settle(), stopped=_verdict(session))
 
-        return self._do("edit", spec.to_dict(), None, work, lambda *_: Receipt(recorded=False))
+        return self._do("edit", spec.to_dict(), None, work, _rebuilt)
 
     # views ------------------------------------------------------------------------------------------------------------
 
@@ -494,10 +502,12 @@ class Study:
         arguments: Mapping[str, Any],
         key: str | None,
         work: Callable[[Session], T],
-        again: Callable[[Sequence[Event], Session], T],
+        again: Callable[[Sequence[Event], Session, bool], T],
     ) -> T:
         """One transaction; if the database goes away it is tried again, and the key tells whether it had been done."""
-        _text("key", key)
+        _text("key", key, LONGEST_KEY)
+        if key == "":
+            raise StudyError("key: must not be empty")
         request = hashlib.sha256(json.dumps([command, arguments], sort_keys=True, default=str).encode()).hexdigest()[:32]
         own, deadline = key or f"auto-{uuid4()}", time.monotonic() + PATIENCE
         while True:
@@ -507,12 +517,12 @@ class Study:
                     if before := ledger.by_key(own):
                         if before[0].get("request") != request:
                             raise ConflictError(f"key {own!r} was used before for something else: choose another")
-                        return again(before, session)
+                        return again(before, session, key is None)
                     try:
                         answer = work(session)
                     except ProblemError as error:
                         raise StudyError(str(error)) from None
-                    session.save(own, request)
+                    session.save(f"auto-{uuid4()}" if session.refused else own, request)
                 if session.refused:
                     raise StudyError(session.refused)
                 return answer
@@ -554,15 +564,26 @@ def _verdict(session: Session) -> Mapping[str, Any] | None:
 
 def _float(reward: Any) -> Any:
     """Numbers as floats, so that 1 and 1.0 are the same answer; the family refuses what is no number."""
-    return float(reward) if (is_number(reward) or isinstance(reward, bool)) and abs(reward) < 1e300 else reward
+    if not (is_number(reward) or isinstance(reward, (bool, np.bool_))):
+        return reward
+    return math.copysign(math.inf, reward) if abs(reward) >= 1e300 else float(reward)
 
 
-def _is_renaming(old: Any, new: Any) -> bool:
-    """Lists change place by place: as long as before, and no name moves to another place."""
-    if not isinstance(old, list):
-        return True
-    moved = any(name and name in old and old.index(name) != i for i, name in enumerate(new))
-    return len(old) == len(new) and not moved
+def _is_renaming(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Names change place by place: as many as before, and none moves to another place."""
+    return len(old) == len(new) and not any(name in old and old[i] != name for i, name in enumerate(new))
+
+
+def _rebuilt(events: Sequence[Event], session: Session, own: bool) -> Receipt:
+    """The receipt of a command that was recorded before; its own if only the acknowledgement was lost."""
+    first, asked = events[0], [event["query"] for event in events if event["kind"] == "asked"]
+    return Receipt(
+        own,
+        first.get("query"),
+        bool(first.get("late")),
+        tuple(session.shown(number, new=own) for number in asked if number in session.desk.open),
+        next((event for event in events if event["kind"] == "stopped"), None),
+    )
 
 
 def _short(value: Any) -> str:
@@ -570,9 +591,16 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
-def _text(what: str, value: str | None) -> None:
-    if value is not None and (len(value) > LONGEST or "\x00" in value):
-        raise StudyError(f"{what}: must be a text of at most {LONGEST} characters, without NUL")
+def _text(what: str, value: Any, longest: int = LONGEST) -> None:
+    """Refuse what is no text, too long, or cannot be written down."""
+    if value is None:
+        return
+    try:
+        good = isinstance(value, str) and len(value) <= longest and "\x00" not in value and value.encode() is not None
+    except UnicodeEncodeError:
+        good = False
+    if not good:
+        raise StudyError(f"{what}: must be a text of at most {longest} characters, without NUL or broken characters")
 
 
 def _user() -> str:

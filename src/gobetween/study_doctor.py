@@ -13,7 +13,7 @@ def examine(store: Store, name: str) -> list[str]:
     found = [f"the database: {line}" for line in store.check()]
     with store.reading(name) as ledger:
         desk, last, keys = Desk(StudySpec.from_dict(ledger.spec)), 0, set()
-        status: dict[int, str] = {}
+        fate: dict[int, tuple[Any, ...]] = {}
         for event in ledger.events():
             if event["seq"] != last + 1:
                 found.append(f"event {last + 1} is missing: event {event['seq']} follows {last}")
@@ -21,11 +21,11 @@ def examine(store: Store, name: str) -> list[str]:
             if (event["key"], event["part"]) in keys:
                 found.append(f"event {last}: its key {event['key']!r} was used before")
             keys.add((event["key"], event["part"]))
-            desk.apply(dict(event))
-            if event["kind"] in ("asked", "told", "silent", "cancelled", "expired"):
-                status[event["query"]] = "open" if event["kind"] == "asked" else event["kind"]
-            elif event["kind"] == "corrected":
-                status[event["query"]] = "silent" if event["new"] is None else "told"
+            try:
+                desk.apply(dict(event))
+                _note(fate, event, desk)
+            except Exception as error:  # whatever a damaged record may cause
+                return [*found, f"event {last} ({event.get('kind')}) cannot be replayed: {type(error).__name__}: {error}"]
         if last != ledger.seq:
             found.append(f"the study counts {ledger.seq} events, the log has {last}")
         found += desk.surprises
@@ -33,11 +33,28 @@ def examine(store: Store, name: str) -> list[str]:
             _compare(desk.to_dict(), dict(ledger.snapshot), "snapshot", found)
         elif last:
             found.append("there are events, but no snapshot")
-        held = {row.query: row.status for row in ledger.rows()}
-        for number in sorted(held.keys() | status.keys()):
-            if held.get(number) != status.get(number):
-                found.append(f"query {number} is {held.get(number)} in its table, {status.get(number)} by the log")
+        held = {row.query: (row.status, row.mediator, row.slot, row.arm, row.reward) for row in ledger.rows()}
+        for number in sorted(held.keys() | fate.keys()):
+            if held.get(number) != fate.get(number):
+                found.append(f"query {number} is {held.get(number)} in its table, {fate.get(number)} by the log")
     return found
+
+
+def _note(fate: dict[int, tuple[Any, ...]], event: dict[str, Any], desk: Desk) -> None:
+    """What has become of a query: status, mediator, slot, arm and reward, as its row must say."""
+    kind, spec = event["kind"], desk.spec
+    if kind not in ("asked", "told", "silent", "cancelled", "expired", "corrected"):
+        return
+    number, mediator = event["query"], spec.mediators.index(event["mediator"])
+    if kind == "asked":
+        fate[number] = ("open", mediator, None, None, None)
+    elif kind in ("cancelled", "expired"):
+        fate[number] = (kind, *fate[number][1:])
+    else:
+        answer = event["new"] if kind == "corrected" else event if kind == "told" else None
+        arm = None if answer is None else spec.arms.index(answer["arm"])
+        reward = None if answer is None else answer["reward"]
+        fate[number] = ("silent" if answer is None else "told", mediator, event["slot"], arm, reward)
 
 
 def _compare(one: Any, other: Any, path: str, found: list[str]) -> None:

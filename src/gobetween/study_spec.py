@@ -140,7 +140,7 @@ def parse_study(data: Mapping[str, Any], source: str) -> StudySpec:
             seed=whole(data, "seed", 0) or 0,
             wait_for=_wait_for(data),
             lease=parse_lease(data.get("lease")),
-            in_flight=whole(data, "in_flight", 1),
+            in_flight=_in_flight(data),
             **_budget(data),
         )
         spec.new_learner()  # refuses what does not fit together
@@ -193,9 +193,16 @@ def parse_lease(value: Any) -> float | None:
             raise SpecError(f"lease = {show(value)}: write a time such as '30m', '12h' or '3d'")
         value = float(found[1]) * UNITS[found[2]]
     seconds = number(value, "lease")
-    if seconds <= 0.0:
-        raise SpecError(f"lease = {show(value)}: must be a positive time")
+    if not 0.0 < seconds <= 3650 * 86400:
+        raise SpecError(f"lease = {show(value)}: must be a positive time of at most ten years")
     return seconds
+
+
+def _in_flight(data: Mapping[str, Any]) -> int | None:
+    value = whole(data, "in_flight", 1)
+    if value is not None and value > 10_000:
+        raise SpecError(f"in_flight = {value}: at most 10,000 queries can be kept open")
+    return value
 
 
 def _budget(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -113,6 +113,8 @@ def status_of(name: str, desk: Desk, now: float, seq: int) -> Status:
 def _sentence(desk: Desk, progress: Any) -> str:
     if desk.stopped is not None and desk.stopped["verdict"] == "identified":
         return f"The best arm is {desk.stopped['arm']!r}; this is wrong with probability at most {desk.spec.delta:g}."
+    if desk.stopped is None and desk.identified:
+        return f"The best arm was found to be {desk.learner.recommendation!r}; the study was reopened and goes on."
     if desk.stopped is not None:
         return f"{verdict_words(desk.stopped)[:1].upper()}{verdict_words(desk.stopped)[1:]}."
     if progress.leader is None:
@@ -158,6 +160,8 @@ def _assumptions(desk: Desk, progress: Any) -> list[str]:
             f"Of the queries, {', '.join(missing)}: the guarantee assumes that this did not depend on rewards (the mediators' "
             "shares are shown)."
         )
+    if desk.shaken:
+        found.append("An answer was corrected after the verdict, which stays as recorded: gobetween resume takes it up again.")
     if total["corrected"]:
         found.append(
             f"Corrected answers: {total['corrected']}. The guarantee assumes that corrections are not chosen by their reward."

@@ -86,4 +86,8 @@ def command(file: str, store: str | None) -> None:
 
 
 def _toml(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise StudyError("--store: holds broken characters") from None
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

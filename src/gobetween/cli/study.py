@@ -34,16 +34,16 @@ def verb(name: str) -> Callable[[Any], click.Command]:
     return wrap
 
 
-def opened(study: str | None, name: str | None, actor: str | None) -> Any:
-    """The study that is meant."""
+def opened(study: str | None, name: str | None, actor: str | None, *, view: bool = False) -> Any:
+    """The study that is meant; a view does not take over changes of study.toml."""
     where = study or os.environ.get(VARIABLE) or "study.toml"
     if where == "study.toml" and not Path(where).exists():
         raise StudyError("there is no study.toml here: gobetween init makes one, --study names another place")
     if not where.endswith(".toml") or not Path(where).is_file() or Path(where).stat().st_size < SMALL:
         os.environ.setdefault("GOBETWEEN_JIT", "off")
-    from gobetween.study import Study
+    from gobetween.store import open_study
 
-    return Study.open(where, name, actor=actor)
+    return open_study(where, name, actor, take_over=not view)
 
 
 def show(value: Any, as_json: bool, *lines: str) -> None:
@@ -194,7 +194,7 @@ def note(text: str, study: Any, name: Any, actor: Any, as_json: bool) -> None:
 @verb("pending")
 def pending(study: Any, name: Any, actor: Any, as_json: bool) -> None:
     """Queries that wait for an answer, oldest first."""
-    queries = opened(study, name, actor).pending()
+    queries = opened(study, name, actor, view=True).pending()
     lines = [f"{query_words(query).removesuffix(' (already asked)')}" for query in queries] or ["no query is open"]
     show({"format": 1, "queries": [asdict(query) for query in queries]}, as_json, *lines)
 
@@ -202,7 +202,7 @@ def pending(study: Any, name: Any, actor: Any, as_json: bool) -> None:
 @verb("status")
 def status(study: Any, name: Any, actor: Any, as_json: bool) -> None:
     """The answer so far, and how far the study is from being sure."""
-    found = opened(study, name, actor).status()
+    found = opened(study, name, actor, view=True).status()
     if as_json:
         show(found.to_dict(), True)
     else:
@@ -212,13 +212,13 @@ def status(study: Any, name: Any, actor: Any, as_json: bool) -> None:
 
 
 @verb("events")
-@click.option("--after", default=0, help="Only events after this number.")
-@click.option("--limit", type=click.IntRange(min=1), help="At most that many [default: all].")
+@click.option("--after", type=click.IntRange(0, 2**62), default=0, help="Only events after this number.")
+@click.option("--limit", type=click.IntRange(1, 2**62), help="At most that many [default: all].")
 def events(after: int, limit: int | None, study: Any, name: Any, actor: Any, as_json: bool) -> None:
     """The log, one event on a line."""
     from gobetween.study_words import event_words
 
-    for event in opened(study, name, actor).events(after, limit):
+    for event in opened(study, name, actor, view=True).events(after, limit):
         if as_json:
             click.echo(json.dumps(event, ensure_ascii=False, allow_nan=False))
         else:
@@ -235,7 +235,7 @@ def export(to_csv: str | None, jsonl: str | None, study: Any, name: Any, actor: 
 
     if not to_csv and not jsonl:
         raise StudyError("name at least one of --csv FILE and --jsonl FILE")
-    this = opened(study, name, actor)
+    this = opened(study, name, actor, view=True)
     written = {}
     try:
         if to_csv:
@@ -266,7 +266,7 @@ def report(out: str, study: Any, name: Any, actor: Any, as_json: bool) -> None:
     from gobetween.report import write_report
     from gobetween.study_report import sections
 
-    this = opened(study, name, actor)
+    this = opened(study, name, actor, view=True)
     title, page = sections(this)
     path = write_report(Path(out), title, page)
     show({"format": 1, "report": str(path)}, as_json, f"the report is {path}")
@@ -280,7 +280,7 @@ def doctor(migrate: bool, study: Any, name: Any, actor: Any, as_json: bool) -> N
         from gobetween.store import migrate_study
 
         migrate_study(study or os.environ.get(VARIABLE) or "study.toml")
-    complaints = opened(study, name, actor).doctor()
+    complaints = opened(study, name, actor, view=True).doctor()
     lines = ["all is well: the log, the snapshot and the queries agree"]
     if complaints:
         lines = [

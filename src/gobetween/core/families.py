@@ -72,7 +72,8 @@ def _normal_mixture(n: float, S: float, x: float, side: float, sigma: float) -> 
         per_root = 1.0 / math.sqrt(n + PRECISIONS[j])
         z = gap * per_root
         weight = PRECISION_ROOTS[j] * per_root
-        share = weight * (1.0 + lean * math.erf(z)) * math.exp(z * z - top)
+        sink = gap * gap * per_root * per_root * (PRECISIONS[j] - PRECISIONS[0]) / (n + PRECISIONS[0])  # top − z², never < 0
+        share = weight * (1.0 + lean * math.erf(z)) * math.exp(-sink)
         total += share
         slope += steep * per_root * (2.0 * z * share + 1.1283791670955126 * lean * weight * rest)  # 2/√π
     return top + math.log(total), slope / total
@@ -152,7 +153,7 @@ class Family:
         number = is_number(reward) or isinstance(reward, (bool, np.bool_))
         value = float(reward) if number and abs(reward) <= LARGEST else math.nan
         if not self.accepts(value):
-            shown = repr(reward) if len(repr(reward)) <= 60 else f"{repr(reward)[:57]}…"
+            shown = "a very large number" if isinstance(reward, int) and abs(reward) > 10**30 else repr(reward)[:60]
             raise ProblemError(f"reward {shown} is not possible: a {self.name} reward is {self.rewards}")
         return value
 
@@ -287,7 +288,7 @@ class Exponential(NamedTuple("Exponential", []), Family):
         return x * S * gain - n * theta, S * gain
 
     def accepts(self, reward: float) -> bool:
-        return math.isfinite(reward) and reward > 0.0
+        return SMALLEST <= reward <= LARGEST
 
 
 class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):
@@ -325,7 +326,8 @@ class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):
 
 def is_number(value: object) -> bool:
     """A real number, and not True or False."""
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    real = isinstance(value, (int, float, np.integer, np.floating))
+    return real and not isinstance(value, (bool, np.timedelta64))
 
 
 FAMILIES: Mapping[str, type[Family]] = {family.name: family for family in (Gaussian, Bernoulli, Poisson, Exponential, Bounded)}

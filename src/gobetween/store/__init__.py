@@ -37,13 +37,13 @@ def store_of(path: Path) -> tuple[str, StudySpec]:
     return kept if is_url(kept) else str(path.parent / kept), spec
 
 
-def open_study(where: str | PathLike[str], name: str | None, actor: str | None) -> Study:
+def open_study(where: str | PathLike[str], name: str | None, actor: str | None, take_over: bool = True) -> Study:
     """Open an existing study; a changed study.toml is taken over, or refused when the study has begun."""
     path = Path(where)
     if str(where).endswith(".toml"):
         kept, spec = store_of(path)
         study = _named(open_store(kept), name or path.stem, kept, actor)
-        if study.spec != spec:
+        if take_over and study.spec != spec:
             study.edit(spec)
         return study
     store = open_store(where)

@@ -185,7 +185,7 @@ def _engine(where: str, create: bool) -> tuple[Engine, str]:
         raise StoreError("the URL of the store cannot be read: write postgresql://user@host/database") from None
     if url.get_backend_name() != "postgresql":
         raise StoreError(f"{url.drivername}: only postgresql:// URLs and paths of SQLite files are understood")
-    if url.password is not None:
+    if url.password is not None or "password" in url.query:
         raise StoreError("the URL of the store holds a password: leave it out and set PGPASSWORD in the environment")
     return _postgres(url), url.render_as_string(hide_password=True)
 
