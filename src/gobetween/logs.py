@@ -357,6 +357,18 @@ def accepted(family: Family, rewards: Floats) -> Bools:
     return good
 
 
+def count_logs(task: Task, sources: Sequence[Any], skip_bad: bool = False) -> LogStats:
+    """The statistics of logs, strictly: bad rows are refused."""
+    reading = Reading(task, watching=False)
+    for source in sources:
+        reading.read(source, threads=True)
+    if reading.stats.bad_count and not skip_bad:
+        raise BadLogError(reading.stats)
+    if not reading.stats.rows:
+        raise LogError("the log holds no row that can be used")
+    return reading.stats.in_order()
+
+
 def _count_one(task: Task, source: Any) -> LogStats:
     """The statistics of one source; executors call this."""
     reading = Reading(task, watching=False)

@@ -1,7 +1,9 @@
 """`gobetween init`: write a working study.toml and make its store."""
 
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -54,35 +56,88 @@ cost = 6.0
 
 @click.command("init")
 @click.argument("file", default="study.toml", type=click.Path())
+@click.option("--from-log", "logs", multiple=True, type=click.Path(), help="Begin from a log; repeat it for several files.")
+@click.option("--mediator", help="Column of mediators in the log [default: mediator].")
+@click.option("--arm", default="arm", show_default=True, help="Column of arms in the log.")
+@click.option("--reward", default="reward", show_default=True, help="Column of rewards in the log.")
+@click.option("--family", help="Family of the log's rewards, for a new FILE: bernoulli, gaussian:sigma=2, … [bernoulli].")
 @click.option(
     "--store", help="Where to keep it: a SQLite file or postgresql://user@host/database [default: FILE with .sqlite]."
 )
-def command(file: str, store: str | None) -> None:
-    """Write a commented, working study file and make its store; an existing FILE is kept and gets its store."""
+def command(
+    file: str, store: str | None, logs: tuple[str, ...], mediator: str | None, arm: str, reward: str, family: str | None
+) -> None:
+    """Write a commented, working study file and make its store; an existing FILE is kept and gets its store.
+
+    With --from-log the study begins from what a log holds (docs/logs.md says what must be true of it).
+    """
     path = Path(file)
     if path.suffix != ".toml":
         raise StudyError(f"{file}: name a file that ends in .toml")
     os.environ.setdefault("GOBETWEEN_JIT", "off")
     from gobetween.store import store_of
     from gobetween.study import Study
+    from gobetween.study_spec import StudySpec
 
     made = not path.exists()
+    stats = _read(path, logs, mediator, arm, reward, family) if logs else None
     if made:
         kept = "" if store is None else f"\n# where the study is kept\nstore = {_toml(store)}\n"
+        text = TEMPLATE.format(store=kept) if stats is None else _from_log(stats, family, kept)
         try:
-            path.write_text(TEMPLATE.format(store=kept), encoding="utf-8")
+            path.write_text(text, encoding="utf-8")
         except OSError as error:
             raise StudyError(f"{file}: cannot be written ({error.strerror})") from None
     elif store is not None and store_of(path)[0] not in (store, str(path.parent / store)):
         raise StudyError(f'{file} exists: write store = "{store}" into it, then run gobetween init again')
     try:
-        Study.create(path)
+        if stats is not None:
+            stats.aligned(StudySpec.from_toml(path).arms, StudySpec.from_toml(path).mediators)
+        study = Study.create(path)
+        if stats is not None:
+            study.absorb(stats, logs)
     except BaseException:
         if made:
             path.unlink()
         raise
     click.echo(f"{'wrote' if made else 'kept'} {file} and made its store {store_of(path)[0]}")
+    if stats is not None:
+        click.echo(f"the study begins from {stats.rows:,} rows of {', '.join(logs)}; gobetween status says what they tell")
+        return
     click.echo("next: change the file to your study, then gobetween ask")
+
+
+def _read(path: Path, logs: tuple[str, ...], mediator: str | None, arm: str, reward: str, family: str | None) -> Any:
+    """The statistics of the logs; the family is that of the study file where there is one."""
+    from gobetween.cli.logs import parse_family_option
+    from gobetween.core.families import Bernoulli
+    from gobetween.log_readers import Columns
+    from gobetween.logs import Task, count_logs
+    from gobetween.study_spec import StudySpec
+
+    if path.exists() and family is not None:
+        raise StudyError(f"{path} says the family: leave out --family")
+    chosen = StudySpec.from_toml(path).family if path.exists() else parse_family_option(family) if family else Bernoulli()
+    return count_logs(Task(chosen, Columns(mediator or "mediator", arm, reward), mediator is not None, (), (), 0.05), logs)
+
+
+def _from_log(stats: Any, family: str | None, kept: str) -> str:
+    """A study file with the log's arms and mediators; their policies are estimated along the way."""
+    from gobetween.cli.logs import parse_family_option
+
+    chosen = parse_family_option(family or "bernoulli")
+    parameters = ", ".join(f"{key} = {value!r}" for key, value in {"name": chosen.name, **chosen.parameters()}.items())
+    lines = [
+        "# A study that begins from a log: arms and mediators are the log's, policies are estimated from it.",
+        'title = ""',
+        f"family = {{ {parameters} }}".replace("'", '"'),
+        "delta = 0.05",
+        'lease = "3d"',
+        kept,
+        *(f"[[arms]]\nname = {_toml(name)}\n" for name in stats.arms),
+        *(f"[[mediators]]\nname = {_toml(name)}\n" for name in stats.mediators),
+    ]
+    return "\n".join(lines)
 
 
 def _toml(text: str) -> str:
@@ -90,4 +145,4 @@ def _toml(text: str) -> str:
         text.encode()
     except UnicodeEncodeError:
         raise StudyError("--store: holds broken characters") from None
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")  # a JSON string is one of TOML too
