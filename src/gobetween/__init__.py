@@ -57,6 +57,7 @@ _HOMES = {
     "errors": (
         "ConflictError",
         "GoBetweenError",
+        "LogError",
         "ProblemError",
         "ResultsError",
         "SpecError",

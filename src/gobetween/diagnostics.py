@@ -43,7 +43,7 @@ def policy_alarms(
         if len(counts) > len(policy):
             policy = np.append(policy, max(0.0, 1.0 - policy.sum()))
         log_e = log_kt(counts, policy)
-        found.append(Alarm(name, log_e, limit, log_e >= limit))
+        found.append(Alarm(name, float(log_e), limit, bool(log_e >= limit)))
     return found
 
 
@@ -66,7 +66,7 @@ def confounding_alarms(names: Sequence[str], family: Family, N_ea: Ints, S_ea: F
         pulled = N_ea[:, a] > 0
         if pulled.sum() >= 2:
             log_e = log_difference(family, N_ea[pulled, a], S_ea[pulled, a])
-            found.append(Alarm(name, log_e, limit, log_e >= limit))
+            found.append(Alarm(name, float(log_e), limit, bool(log_e >= limit)))
     return found
 
 

@@ -150,7 +150,9 @@ def _jsonl(arrow: Any, path: Path, columns: Columns, explicit: bool, threads: bo
             head = json.loads(stream.readline())
         except ValueError:
             raise arrow.ArrowInvalid("first line") from None
-    found = checked(columns, head if isinstance(head, dict) else [], explicit, str(path))
+    if not isinstance(head, dict):
+        raise arrow.ArrowInvalid("first line")
+    found = checked(columns, head, explicit, str(path))
     fields = [(found.arm, arrow.string()), (found.reward, arrow.float64())]
     fields += [(found.mediator, arrow.string())] if found.mediator else []
     fields += [(found.order, arrow.float64())] if found.order else []

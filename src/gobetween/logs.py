@@ -10,7 +10,7 @@ import numpy as np
 
 from gobetween.core.bound import binary_kl, lower_bound
 from gobetween.core.eprocess import log_evalue
-from gobetween.core.families import Bernoulli, Family
+from gobetween.core.families import LARGEST, SMALLEST, Bernoulli, Family
 from gobetween.core.jit import leaf
 from gobetween.core.problem import Problem, unreachable_arms
 from gobetween.core.round import verdict
@@ -349,11 +349,11 @@ def _coded(names: Names, codes: Ints, known: list[str]) -> Ints:
 def accepted(family: Family, rewards: Floats) -> Bools:
     """Which rewards the family can pay."""
     low, high = family.low, family.high
-    good: Bools = np.isfinite(rewards) & (rewards >= low) & (rewards <= high) & (np.abs(rewards) <= 1e50)
+    good: Bools = np.isfinite(rewards) & (rewards >= low) & (rewards <= high) & (np.abs(rewards) <= LARGEST)
     if family.name in ("bernoulli", "poisson"):
         good &= rewards == np.floor(rewards)
     if family.name == "exponential":
-        good &= rewards > 0.0
+        good &= rewards >= SMALLEST
     return good
 
 
@@ -402,7 +402,7 @@ def _report(
         N_ea=stats.N_ea,
         claim=claim,
         ordered=ordered,
-        identified=least >= threshold,
+        identified=bool(least >= threshold),
         leader=stats.arms[best] if tally.N_a.any() else None,
         statistic=max(least, 0.0),
         threshold=threshold,
