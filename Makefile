@@ -30,10 +30,12 @@ bench: .venv/bench
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/runner.py
 	$(BIN)/python benchmarks/study.py
+	$(BIN)/python benchmarks/logs.py
 
-# statistical evidence at full size; writes docs/study.md
+# statistical evidence at full size; writes docs/study.md and docs/study-logs.md
 study: .venv/dev
 	$(BIN)/python studies/validity.py
+	$(BIN)/python studies/log_evidence.py
 
 # the same properties on many more, random examples, and what takes too long or breaks too much for every day
 stress: .venv/dev parts

@@ -9,7 +9,7 @@ from gobetween.logs import Reading, Task
 
 
 def simulated(family: Any, mediators: int, rows: int, rng: np.random.Generator, gap: float) -> Batch:
-    """Arm 0 is the best by a little; logs of adaptive behaviour: each mediator leans to what paid last."""
+    """Arm 0 is the best by a little; each mediator has a policy of its own."""
     e = rng.integers(0, mediators, rows)
     policies = np.array([[0.4, 0.3, 0.3], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6]])[:mediators]
     a = (rng.random((rows, 1)) > np.cumsum(policies[e], axis=1)).sum(axis=1)

@@ -97,7 +97,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
     assert list(status) == [
         "format", "name", "title", "state", "sentence", "how_far", "verdict", "leader", "statistic", "threshold", "p_value", "delta",
         "counted", "told", "waiting_for", "queries_to_go", "cost_to_go", "queries", "cost", "max_queries", "max_cost", "arms",
-        "mediators", "pending", "assumptions", "events", "at",
+        "mediators", "pending", "assumptions", "from_log", "events", "at",
     ]  # fmt: skip
     assert list(status["arms"][0]) == ["arm", "pulls", "estimate", "low", "high"]
     assert list(status["mediators"][0]) == [
@@ -247,7 +247,7 @@ def test_doctor_says_what_to_do(folder: Path) -> None:
         database.execute("DELETE FROM queries")
     done = run(folder, "doctor")
     assert done.returncode == 1
-    assert "query 0 is None in its table, open by the log" in done.stdout
+    assert "query 0 is None in its table, ('open', 0, None, None, None) by the log" in done.stdout
     assert "keep a copy of the store before anything else" in done.stdout.replace("\n", " ")
     assert "all is well" in good(folder, "doctor", "--migrate", "--study", _fresh(folder))
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gobetween.core.families import Family
+from gobetween.core.families import Family, coordinate, log_mixture, span
+from gobetween.core.jit import leaf
 from gobetween.core.types import Floats, Ints
 
 LEVEL = 0.01
@@ -25,7 +26,7 @@ class Alarm:
     subject: str
     """The mediator (declared policy) or the arm (confounding)."""
     log_e: float
-    """Evidence in nats; ∞ when something happened that was declared impossible."""
+    """Evidence in nats; under the limit an upper bound of it; ∞ after what was declared impossible."""
     limit: float
     raised: bool
 
@@ -65,37 +66,44 @@ def confounding_alarms(names: Sequence[str], family: Family, N_ea: Ints, S_ea: F
     for a, name in enumerate(names):
         pulled = N_ea[:, a] > 0
         if pulled.sum() >= 2:
-            log_e = log_difference(family, N_ea[pulled, a], S_ea[pulled, a])
+            log_e = log_difference(family, N_ea[pulled, a], S_ea[pulled, a], limit)
             found.append(Alarm(name, float(log_e), limit, bool(log_e >= limit)))
     return found
 
 
-def log_difference(family: Family, n: Ints, S: Floats) -> float:
-    """Evidence that samples with counts n and sums S have no common mean: the least Σ ln M over it, from above by 1e-9."""
-    low, high = family.span()
-    means = sorted(float(family.coordinate(s / k)) for k, s in zip(n.tolist(), S.tolist(), strict=True))
-    left, right = max(low, means[0]), min(high, means[-1])
-    stride = max(right - left, 1e-6 * max(1.0, abs(left)))
+def log_difference(family: Family, n: Ints, S: Floats, enough: float = -math.inf) -> float:
+    """Evidence that samples with counts n and sums S have no common mean: the least Σ ln M over it, from above by 1e-9.
 
-    def total(x: float) -> tuple[float, float]:
-        parts = [_two_sided(family, float(k), s, x) for k, s in zip(n.tolist(), S.tolist(), strict=True)]
-        return sum(value for value, _ in parts), sum(slope for _, slope in parts)
+    Any point evaluated bounds it from above: once it is known to be under `enough`, that bound is returned.
+    """
+    return float(least_total(family, n.astype(np.float64), np.ascontiguousarray(S, np.float64), enough))
 
-    for _ in range(60):
-        if left <= low or total(left)[1] <= 0.0:
+
+@leaf
+def least_total(family: Family, n: Floats, S: Floats, enough: float) -> float:
+    """Bisection on the slope of the convex function Σ ln M, which is least between the samples' own means or beside them."""
+    low, high = span(family)
+    x = coordinate(family, S.sum() / n.sum())
+    best, slope = total_at(family, n, S, x)
+    left, right = x, x
+    stride = max(1e-3, 0.1 * abs(x))
+    while slope != 0.0 and best >= enough and low < left and right < high and stride < 1e60:
+        if slope > 0.0:
+            left = max(low, x - stride)
+            value, slope_there = total_at(family, n, S, left)
+        else:
+            right = min(high, x + stride)
+            value, slope_there = total_at(family, n, S, right)
+        best = min(best, value)
+        if slope_there * slope <= 0.0:
             break
-        left, stride = max(low, left - stride), 2.0 * stride
-    for _ in range(60):
-        if right >= high or total(right)[1] >= 0.0:
-            break
-        right, stride = min(high, right + stride), 2.0 * stride
-    best = min(total(left)[0], total(right)[0])
+        stride *= 2.0
     for _ in range(200):
         middle = 0.5 * (left + right)
-        value, slope = total(middle)
-        best = min(best, value)
-        if middle in (left, right) or slope == 0.0:
+        if best < enough or middle <= left or middle >= right:
             break
+        value, slope = total_at(family, n, S, middle)
+        best = min(best, value)
         if slope > 0.0:
             right = middle
         else:
@@ -103,11 +111,15 @@ def log_difference(family: Family, n: Ints, S: Floats) -> float:
     return best
 
 
-def _two_sided(family: Family, n: float, S: float, x: float) -> tuple[float, float]:
-    """The pair ln M, slope of an even mixture of both sides."""
-    (up, up_slope), (down, down_slope) = family.log_mixture(n, S, x, 1.0), family.log_mixture(n, S, x, -1.0)
-    top = max(up, down)
-    if not math.isfinite(top):
-        return top, 0.0
-    a, b = math.exp(up - top), math.exp(down - top)
-    return top + math.log(0.5 * (a + b)), (a * up_slope + b * down_slope) / (a + b)
+@leaf
+def total_at(family: Family, n: Floats, S: Floats, x: float) -> tuple[float, float]:
+    """The pair Σ ln M, slope at a common coordinate x; M is an even mixture of both sides."""
+    value, slope = 0.0, 0.0
+    for e in range(n.shape[0]):
+        up, up_slope = log_mixture(family, n[e], S[e], x, 1.0)
+        down, down_slope = log_mixture(family, n[e], S[e], x, -1.0)
+        top = max(up, down)
+        a, b = math.exp(up - top), math.exp(down - top)
+        value += top + math.log(0.5 * (a + b))
+        slope += (a * up_slope + b * down_slope) / (a + b)
+    return value, slope

@@ -566,7 +566,9 @@ def _float(reward: Any) -> Any:
     """Numbers as floats, so that 1 and 1.0 are the same answer; the family refuses what is no number."""
     if not (is_number(reward) or isinstance(reward, (bool, np.bool_))):
         return reward
-    return math.copysign(math.inf, reward) if abs(reward) >= 1e300 else float(reward)
+    if abs(reward) >= 1e300:
+        return math.inf if reward > 0 else -math.inf
+    return float(reward)
 
 
 def _is_renaming(old: Sequence[str], new: Sequence[str]) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import click
 
 from gobetween.errors import LogError
+
+SMALL = 1_000_000  # bytes of logs up to which plain Python is done before compiled code is even loaded
 
 
 @click.group("logs")
@@ -92,6 +95,8 @@ def analyse(
     as_json: bool,
 ) -> None:
     """Is the best arm certain, and since which row? If not, what is missing?"""
+    if sum(Path(file).stat().st_size for file in files if Path(file).is_file()) < SMALL:
+        os.environ.setdefault("GOBETWEEN_JIT", "off")
     from gobetween.executors import open_executor
     from gobetween.log_words import sentences
     from gobetween.logs import analyse_logs
