@@ -79,6 +79,7 @@ def naive_claim(columns: dict[str, list[Any]], delta: float) -> tuple[str, int] 
 
 def test_every_way_of_reading_finds_the_same(tmp_path: Path) -> None:
     import pandas
+    import polars
     import pyarrow
 
     columns = table(900)
@@ -96,7 +97,9 @@ def test_every_way_of_reading_finds_the_same(tmp_path: Path) -> None:
             write_parquet(tmp_path / "x2.parquet", parts[2]),
         ),
         "pandas": (pandas.DataFrame(columns),),
+        "polars": (polars.DataFrame(columns),),
         "arrow": (pyarrow.table(columns),),
+        "arrow batch": (pyarrow.table(columns).to_batches()[0],),
         "iterator of tables": (iter([pandas.DataFrame(part) for part in parts]),),
         "iterator of dicts": (iter(parts),),
     }
@@ -261,6 +264,22 @@ def test_an_order_that_does_not_rise_is_said() -> None:
     found = gb.analyse_logs(columns, order="at")
     assert found.disorder is not None
     assert found.disorder.row == 41
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "memory"])
+def test_dates_are_an_order_too(tmp_path: Path, kind: str) -> None:
+    columns = table(60)
+    columns["at"] = [f"2026-{1 + i // 28:02d}-{1 + i % 28:02d}" for i in range(60)]
+    writers = {"csv": write_csv, "jsonl": write_jsonl, "parquet": write_parquet}
+
+    def log() -> Any:
+        return columns if kind == "memory" else writers[kind](tmp_path / f"x.{kind}", columns)
+
+    assert gb.analyse_logs(log(), order="at").disorder is None
+    columns["at"][30] = "2026-01-01"
+    found = gb.analyse_logs(log(), order="at").disorder
+    assert found is not None
+    assert found.row == 31
 
 
 @pytest.mark.parametrize("family", [gb.Gaussian(1.0), gb.Bernoulli(), gb.Poisson(), gb.Exponential(), gb.Bounded(0.0, 5.0)])

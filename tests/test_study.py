@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import gobetween as gb
 from gobetween.ledger import Store
@@ -633,3 +635,38 @@ def test_an_arm_that_nobody_has_seen_does_not_lead(new: Callable[..., Study]) ->
     study = new(family={"name": "gaussian", "sigma": 1.0})
     study.tell(mediator="z", arm="b", reward=-5.0)
     assert study.status().leader == "b"
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_fuzzed_commands_are_done_or_refused_in_one_sentence(data: st.DataObject) -> None:
+    anything = (
+        st.none()
+        | st.booleans()
+        | st.integers(-2, 10**30)
+        | st.floats()
+        | st.text(max_size=5)
+        | st.sampled_from(["a", "x", 0, 1])
+    )
+    store = Memory(Clock())
+    store.create("s", parse_study(SPEC, "test").to_dict(), {})
+    study = Study(store, "s", "me")
+    study.ask(3)
+    for _ in range(4):
+        verb = data.draw(st.sampled_from(["ask", "tell", "correct", "cancel", "away", "back", "note"]))
+        draw: Any = lambda: data.draw(anything)  # noqa: E731
+        arguments: dict[str, tuple[list[Any], dict[str, Any]]] = {
+            "ask": ([draw()], {"worker": draw()}),
+            "tell": ([draw()], {"arm": draw(), "reward": draw(), "silent": draw(), "mediator": draw(), "key": draw()}),
+            "correct": ([draw()], {"arm": draw(), "reward": draw(), "silent": draw(), "reason": draw()}),
+            "cancel": ([draw()], {"reason": draw()}),
+            "away": ([draw()], {}),
+            "back": ([draw()], {}),
+            "note": ([draw()], {}),
+        }
+        places, names = arguments[verb]
+        try:
+            getattr(study, verb)(*places, **names)
+        except gb.GoBetweenError as error:
+            assert str(error)
+    assert study.doctor() == []

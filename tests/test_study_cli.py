@@ -88,6 +88,9 @@ def test_a_study_by_hand(folder: Path) -> None:
 
 
 def test_json_has_the_documented_shape(folder: Path) -> None:
+    assert data(folder, "init", "again.toml") == {
+        "format": 1, "file": "again.toml", "made": True, "store": "again.sqlite", "rows_from_log": None,
+    }  # fmt: skip
     asked = data(folder, "ask", "-n", 2)
     assert list(asked) == ["format", "queries"]
     assert list(asked["queries"][0]) == ["id", "mediator", "contact", "asked", "until", "worker", "reissue_of", "new"]

@@ -58,7 +58,8 @@ class Batch:
     arms: Names
     rewards: Floats
     """NaN where it is missing or no number."""
-    order: Floats | None
+    order: "Floats | list[str] | None"
+    """Numbers, times as numbers, or texts, such as dates, which are compared as texts."""
     numbers: Ints | None = None
     """Row numbers, where rows in between were bad; else they follow `first`."""
     bad: tuple[BadRow, ...] = ()
@@ -127,7 +128,6 @@ def _csv(arrow: Any, path: Path, columns: Columns, explicit: bool, threads: bool
     found = checked(columns, header, explicit, str(path))
     name = arrow.dictionary(arrow.int32(), arrow.string())
     types = {found.arm: name, found.reward: arrow.float64()} | ({found.mediator: name} if found.mediator else {})
-    types |= {found.order: arrow.float64()} if found.order else {}
     options = reader.ConvertOptions(column_types=types, include_columns=found.wanted, strings_can_be_null=False)
     with reader.open_csv(
         path,
@@ -155,11 +155,12 @@ def _jsonl(arrow: Any, path: Path, columns: Columns, explicit: bool, threads: bo
     found = checked(columns, head, explicit, str(path))
     fields = [(found.arm, arrow.string()), (found.reward, arrow.float64())]
     fields += [(found.mediator, arrow.string())] if found.mediator else []
-    fields += [(found.order, arrow.float64())] if found.order else []
     with reader.open_json(
         path,
         read_options=reader.ReadOptions(block_size=BLOCK, use_threads=threads),
-        parse_options=reader.ParseOptions(explicit_schema=arrow.schema(fields), unexpected_field_behavior="ignore"),
+        parse_options=reader.ParseOptions(
+            explicit_schema=arrow.schema(fields), unexpected_field_behavior="infer" if found.order else "ignore"
+        ),
     ) as stream:
         yield from stream
 
@@ -204,12 +205,14 @@ def _table(table: Any, columns: Columns, explicit: bool, source: str, first: int
         one if found.mediator is None else _names(column(found.mediator)),
         _names(column(found.arm)),
         rewards,
-        None if found.order is None else _numbers(column(found.order)),
+        None if found.order is None else _order(column(found.order)),
     )
 
 
 def _schema_names(table: Any) -> list[str]:
-    return list(table.schema.names) if hasattr(table, "schema") and hasattr(table.schema, "names") else list(table.columns)
+    """Names of columns: of an Arrow batch its schema's, of pandas and polars its own."""
+    names = getattr(getattr(table, "schema", None), "names", None)
+    return list(names) if isinstance(names, list) else [str(name) for name in table.columns]
 
 
 def _numbers(column: Any) -> Floats:
@@ -222,6 +225,24 @@ def _numbers(column: Any) -> Floats:
         return np.array([_number(value) for value in array.to_pylist()], dtype=np.float64)
     found: Floats = array.to_numpy(zero_copy_only=False) if isinstance(array, arrow.Array) else array.to_numpy()
     return found
+
+
+def _order(column: Any) -> "Floats | list[str]":
+    """Numbers and times as numbers; anything else as text."""
+    arrow = _arrow()
+    array = column if isinstance(column, (arrow.Array, arrow.ChunkedArray)) else arrow.array(_plain(column), from_pandas=True)
+    kind = array.type
+    if arrow.types.is_temporal(kind):
+        array = array.cast(arrow.timestamp("us")).cast(arrow.int64())
+    elif not (arrow.types.is_integer(kind) or arrow.types.is_floating(kind)):
+        return order_values([("" if value is None else str(value)) for value in array.to_pylist()])
+    return _numbers(array)
+
+
+def order_values(texts: list[str]) -> "Floats | list[str]":
+    """Texts that are all numbers as numbers."""
+    values = [_number(text) for text in texts]
+    return texts if any(value != value for value in values) else np.array(values, np.float64)
 
 
 def _names(column: Any) -> Names:
@@ -275,7 +296,7 @@ def _slowly(path: Path, kind: str, columns: Columns, explicit: bool, done: int) 
             Names([ONE], codes) if found.mediator is None else _names(table[found.mediator]),
             _names(table[found.arm]),
             rewards,
-            None if found.order is None else np.array([_number(value) for value in table[found.order]], np.float64),
+            None if found.order is None else order_values([str(value) for value in table[found.order]]),
             numbers,
             bad,
         )

@@ -264,7 +264,8 @@ class Reading:
         self.task, self.watching = task, watching
         self.stats, self.claim, self.trail = LogStats(), None, []  # type: tuple[LogStats, Claim | None, list[tuple[int, float, float]]]
         self.stats.widen(task.arms, task.mediators)
-        self._tally, self._before = new_tally(len(self.stats.arms)), -math.inf
+        self._tally = new_tally(len(self.stats.arms))
+        self._before: float | str = -math.inf
         self._stopper = new_stopper(EProcess(), task.family)
 
     def read(self, source: Any, threads: bool) -> None:
@@ -338,12 +339,19 @@ class Reading:
         return f"reward {x:g} is not possible: a {self.task.family.name} reward is {self.task.family.rewards}"
 
     def _order(self, batch: Batch) -> None:
-        if batch.order is None or self.stats.disorder is not None:
+        if batch.order is None or self.stats.disorder is not None or not len(batch.order):
             return
-        falls = np.flatnonzero(np.diff(batch.order, prepend=self._before) < 0.0)
-        if len(falls):
-            self.stats.disorder = BadRow(batch.source, _row(batch, int(falls[0])), "comes before the row above it")
-        self._before = float(batch.order[-1])
+        if isinstance(batch.order, list):
+            pairs = zip([self._before if isinstance(self._before, str) else "", *batch.order], batch.order, strict=False)
+            falls = next((i for i, (above, here) in enumerate(pairs) if here < above), -1)
+        else:
+            above = self._before if isinstance(self._before, float) else -math.inf
+            found = np.flatnonzero(np.diff(batch.order, prepend=above) < 0.0)
+            falls = int(found[0]) if len(found) else -1
+        if falls >= 0:
+            self.stats.disorder = BadRow(batch.source, _row(batch, falls), "comes before the row above it")
+        last = batch.order[-1]
+        self._before = last if isinstance(last, str) else float(last)
 
     def _follow(self, threshold: float) -> None:
         best, Z = glr(self.task.family, self._tally)

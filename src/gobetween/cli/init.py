@@ -64,8 +64,16 @@ cost = 6.0
 @click.option(
     "--store", help="Where to keep it: a SQLite file or postgresql://user@host/database [default: FILE with .sqlite]."
 )
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/live.md).")
 def command(
-    file: str, store: str | None, logs: tuple[str, ...], mediator: str | None, arm: str, reward: str, family: str | None
+    file: str,
+    store: str | None,
+    logs: tuple[str, ...],
+    mediator: str | None,
+    arm: str,
+    reward: str,
+    family: str | None,
+    as_json: bool,
 ) -> None:
     """Write a commented, working study file and make its store; an existing FILE is kept and gets its store.
 
@@ -100,6 +108,12 @@ def command(
         if made:
             path.unlink()
         raise
+    if as_json:
+        rows = None if stats is None else stats.rows
+        click.echo(
+            json.dumps({"format": 1, "file": file, "made": made, "store": store_of(path)[0], "rows_from_log": rows}, indent=2)
+        )
+        return
     click.echo(f"{'wrote' if made else 'kept'} {file} and made its store {store_of(path)[0]}")
     if stats is not None:
         click.echo(f"the study begins from {stats.rows:,} rows of {', '.join(logs)}; gobetween status says what they tell")
