@@ -1,9 +1,11 @@
 """Simulation: the step in a compiled loop, many runs, one seed."""
 
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from os import cpu_count
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -200,24 +202,58 @@ def check_whole(numbers: dict[str, tuple[object, int]]) -> None:
 def run_chunk(job: Job, chunk: range) -> Runs:
     """The runs of one chunk; it begins at a multiple of CHUNK, whose number seeds it: others need not have been run."""
     problem = job.problem
-    constants = np.array([constant(job.stopping, problem.K, delta, problem.family) for delta in job.deltas])
-    order = np.argsort(constants, kind="stable")
-    available = np.ones(problem.E, np.bool_)
-    sampler = new_sampler(job.sampling, job.believed, available, job.costs, job.members)
-    stopper, state = new_stopper(job.stopping, problem.family), new_state(problem.K, problem.E)
+    bench = _bench(job)
+    sampler, state, constants = bench.sampler, bench.state, bench.constants
     world = stream(job.seed, chunk.start // CHUNK, 0)
     own = stream(job.seed, chunk.start // CHUNK, 1) if sampler.kind == RANDOM else world  # no other rule draws
     shape = (len(chunk), len(constants))
     tau, named = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     N_e, N_a = np.zeros((*shape, problem.E), np.int64), np.zeros((*shape, problem.K), np.int64)
     episodes(
-        problem.family, problem.means.copy(), ladder(problem), sampler, stopper, constants[order], state, available,
+        problem.family, bench.means, bench.ladder, sampler, bench.stopper, constants, state, bench.available,
         job.max_steps, own, world, tau, named, N_e, N_a,
     )  # fmt: skip
-    back = np.argsort(order)
+    back = bench.back
     censored = named < 0
     correct = ~censored & (problem.means == problem.means.max())[named]
     return Runs(job.deltas, tau[:, back], correct[:, back], censored[:, back], N_e[:, back], N_a[:, back])
+
+
+class Bench(NamedTuple):
+    """What a thread needs to run a job, made once."""
+
+    sampler: Sampler
+    stopper: Stopper
+    state: State
+    available: Bools
+    means: Floats
+    ladder: Floats
+    constants: Floats  # in increasing order
+    back: Ints  # where each δ stands in that order
+
+
+_own = threading.local()
+
+
+def _bench(job: Job) -> Bench:
+    """The bench of this thread for a job; every run begins by clearing it."""
+    if getattr(_own, "job", None) is not job:
+        problem = job.problem
+        constants = np.array([constant(job.stopping, problem.K, delta, problem.family) for delta in job.deltas])
+        order, available = np.argsort(constants, kind="stable"), np.ones(problem.E, np.bool_)
+        _own.bench = Bench(
+            new_sampler(job.sampling, job.believed, available, job.costs, job.members),
+            new_stopper(job.stopping, problem.family),
+            new_state(problem.K, problem.E),
+            available,
+            problem.means.copy(),
+            ladder(problem),
+            constants[order],
+            np.argsort(order),
+        )
+        _own.job = job
+    bench: Bench = _own.bench
+    return bench
 
 
 def ladder(problem: Problem) -> Floats:
