@@ -25,7 +25,6 @@ from gobetween.log_stats import BadRow, LogStats, merge
 from gobetween.progress import ArmReport, arm_report, least_log_evalue
 
 LISTED = 1000  # bad rows that are listed; all are counted
-TRAIL = 400  # points of the figure
 
 
 @leaf
@@ -266,6 +265,8 @@ class Reading:
         self.stats.widen(task.arms, task.mediators)
         self._tally = new_tally(len(self.stats.arms))
         self._before: float | str = -math.inf
+        self._mark = 10
+        """The row at which the evidence is next looked at, for the figure."""
         self._stopper = new_stopper(EProcess(), task.family)
 
     def read(self, source: Any, threads: bool) -> None:
@@ -286,7 +287,6 @@ class Reading:
         if not len(batch.rewards):
             return None
         good = self._good(batch)
-        numbers = batch.numbers if batch.numbers is not None else None
         everything = bool(good.all())
         mediators, arms, rewards = (
             (batch.mediators.codes, batch.arms.codes, batch.rewards)
@@ -301,20 +301,23 @@ class Reading:
             self._tally = self.stats.tally()
         e, a = _coded(batch.mediators, mediators, self.stats.mediators), _coded(batch.arms, arms, self.stats.arms)
         K = len(self.stats.arms)
-        watching = self.watching and self.claim is None and K >= 2
+        watching = self.watching and K >= 2
         constants = np.array([constant(EProcess(), max(K, 2), self.task.delta, self.task.family)])
-        found, named = scan(
-            self.task.family, self._stopper, constants, self._tally, self.stats.N_ea, self.stats.S_ea, e, a,
-            np.ascontiguousarray(rewards), self.stats.rows, watching,
-        )  # fmt: skip
-        if found >= 0:
-            index = found if everything else int(np.flatnonzero(good)[found])
-            row = batch.first + index if numbers is None else int(numbers[index])
-            self.claim = Claim(self.stats.arms[named], self.stats.rows + found + 1, batch.source, row)
-        self.stats.rows += len(rewards)
-        if self.watching and K >= 2:
-            self._follow(float(constants[0]))
-        return e, a, rewards
+        x, start = np.ascontiguousarray(rewards), 0
+        while start < len(x):
+            stop = min(len(x), start + max(1, self._mark - self.stats.rows)) if watching else len(x)
+            found, named = scan(
+                self.task.family, self._stopper, constants, self._tally, self.stats.N_ea, self.stats.S_ea,
+                e[start:stop], a[start:stop], x[start:stop], self.stats.rows, watching and self.claim is None,
+            )  # fmt: skip
+            if found >= 0:
+                index = start + found if everything else int(np.flatnonzero(good)[start + found])
+                self.claim = Claim(self.stats.arms[named], self.stats.rows + found + 1, batch.source, _row(batch, index))
+            self.stats.rows += stop - start
+            start = stop
+            if watching and self.stats.rows >= self._mark:
+                self._follow(float(constants[0]))
+        return e, a, x
 
     def _good(self, batch: Batch) -> Bools:
         """Rows that can be used; the others are listed."""
@@ -357,8 +360,7 @@ class Reading:
         best, Z = glr(self.task.family, self._tally)
         statistic = least_log_evalue(self.task.family, self._tally, int(best)) if Z > 0.0 else 0.0
         self.trail.append((self.stats.rows, max(0.0, statistic), threshold))
-        if len(self.trail) > TRAIL:
-            self.trail = self.trail[1::2]
+        self._mark = max(self.stats.rows + 1, math.ceil(1.04 * self.stats.rows))
 
 
 def _row(batch: Batch, i: int) -> int:
