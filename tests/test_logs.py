@@ -208,7 +208,7 @@ def test_bad_rows_are_counted_and_listed(tmp_path: Path) -> None:
     assert reasons[5] == "reward 0.5 is not possible: a bernoulli reward is 0 or 1"
     assert reasons[6] == "has 2 cells, the header 3"
     assert "9 rows cannot be used" in str(caught.value)
-    assert f"{path} row 2: its reward is missing or no number" in str(caught.value)
+    assert f"{path} row 2, {path} row 8, {path} row 9: its reward is missing or no number" in str(caught.value)
     found = gb.analyse_logs(path, skip_bad=True)
     assert (found.rows, found.bad_count) == (4, 9)
 
@@ -223,7 +223,60 @@ def test_a_broken_last_line_and_odd_json(tmp_path: Path) -> None:
         '[1]\n{"arm": "a", "reward": "1"}\n{"arm": 7, "reward": true}\n{"arm": "b", "reward": {"x": 1}}\n'
     )
     found = gb.analyse_logs(tmp_path / "y.jsonl", skip_bad=True)
-    assert (found.rows, found.bad_count) == (1, 3)
+    assert (found.rows, found.bad_count) == (2, 2)
+    (tmp_path / "z.jsonl").write_text(
+        '\ufeff{"arm": "a", "reward": 1}\n{"mediator": "m", "arm": "b", "reward": 0}\n', encoding="utf-8"
+    )
+    with pytest.raises(BadLogError, match="row 1: has no mediator"):
+        gb.analyse_logs(tmp_path / "z.jsonl")
+
+
+def test_broken_bytes_and_quotes_merge_nothing(tmp_path: Path) -> None:
+    (tmp_path / "latin.csv").write_bytes("arm,reward\n\xe9t\xe9,1\n\xe8t\xe8,0\na,1\nb,0\n".encode("latin-1"))
+    with pytest.raises(
+        BadLogError, match=r"2 rows cannot be used: .*latin.csv row 1, .*latin.csv row 2: holds characters that are not"
+    ):
+        gb.analyse_logs(tmp_path / "latin.csv")
+    rows = "".join(f"a,{i % 2}\n" for i in range(100))
+    (tmp_path / "quote.csv").write_text('arm,reward\nb,x\n"a,1\n' + rows)
+    with pytest.raises(gb.LogError, match="lines 3 to 103 read as one row: a quote seems to be left open"):
+        gb.analyse_logs(tmp_path / "quote.csv", skip_bad=True)
+    (tmp_path / "twice.csv").write_text("arm,reward,arm\na,1,b\n")
+    with pytest.raises(gb.LogError, match="has 2 columns named 'arm': rename one"):
+        gb.analyse_logs(tmp_path / "twice.csv")
+    (tmp_path / "words.csv").write_text("arm,reward\na,True\nb,false\n")
+    assert [arm.estimate for arm in gb.analyse_logs(tmp_path / "words.csv").arms] == [1.0, 0.0]
+
+
+def test_odd_tables() -> None:
+    import pandas
+
+    found = gb.analyse_logs(
+        pandas.DataFrame({"arm": pandas.array(["a", None, "b"], dtype="string"), "reward": [1, 1, 0]}), skip_bad=True
+    )
+    assert (found.rows, found.bad_count) == (2, 1)
+    for odd in (
+        {"arm": ["a", "b"], "reward": [1]},
+        {"arm": [["a"], ["b"]], "reward": [{}, 1]},
+        iter([{"arm": "a", "reward": 1}]),
+    ):
+        with pytest.raises(gb.LogError):
+            gb.analyse_logs(odd)
+    negative = gb.analyse_logs({"arm": ["a", "b"], "reward": [-1.0, -2.0]}, family=gb.Gaussian(1.0), arms=["a", "b", "c"])
+    assert negative.leader == "a"
+    silent = {"arm": ["a", "b"] * 150, "reward": [1, 0] * 150, "mediator": ["m"] * 300}
+    assert not gb.analyse_logs(silent, arms=["a", "b"], declared={"m": [0.4, 0.4]}).policy_alarms[0].raised
+    with pytest.raises(gb.LogError, match="is named twice"):
+        gb.analyse_logs("examples/log.csv", Path("examples") / "log.csv")
+
+
+@pytest.mark.parametrize("values", [["09:00:00", "10:00:00", "09:30:00"], ["5", "", "3"], ["9", "", "10", "2"]])
+def test_odd_orders(tmp_path: Path, values: list[str]) -> None:
+    n = len(values)
+    path = write_csv(tmp_path / "x.csv", {"arm": ["a", "b", "a", "b"][:n], "reward": [1, 0, 1, 0][:n], "at": values})
+    found = gb.analyse_logs(path, order="at").disorder
+    assert found is not None
+    assert found.row == n
 
 
 @pytest.mark.parametrize(
@@ -231,7 +284,11 @@ def test_a_broken_last_line_and_odd_json(tmp_path: Path) -> None:
     [
         ("x.csv", "", "x.csv: the file is empty"),
         ("x.csv", "mediator,arm,reward\n", "x.csv: the file holds no rows"),
-        ("x.csv", "who,arm\nm,a\n", r"x.csv: has no column 'reward' \(it has 'who', 'arm'\): say --mediator, --arm, --reward"),
+        (
+            "x.csv",
+            "who,arm\nm,a\n",
+            r"x.csv: has no column 'reward' \(it has 'who', 'arm'\): name columns with --mediator, --arm",
+        ),
         ("x.txt", "mediator,arm,reward\n", "x.txt: is not known as a log by its name: .csv, .tsv, .jsonl or .parquet"),
         ("x.parquet", "no parquet", "x.parquet: is not a Parquet file that can be read"),
         ("x.jsonl", '{"arm": "a"}\n', "x.jsonl: has no column 'reward'"),

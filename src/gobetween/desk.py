@@ -4,6 +4,7 @@ A command makes events and applies them; `doctor` applies the recorded ones agai
 the learner can decide (whom to ask), unless the event says it already, for what was asked is a fact.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -85,7 +86,7 @@ class Desk:
 
     def _on_absorbed(self, event: Event) -> None:
         """What a log brought: counts [E, K] and sums [E, K]."""
-        self.learner.absorb(event["N_ea"], [sum(column) for column in zip(*event["S_ea"], strict=True)])
+        self.learner.absorb(event["N_ea"], [math.fsum(column) for column in zip(*event["S_ea"], strict=True)])
         self.absorbed = {"files": event["files"], "rows": sum(map(sum, event["N_ea"]))}
 
     def _on_asked(self, event: Event) -> None:

@@ -11,7 +11,7 @@ from gobetween.core.bound import binary_kl
 from gobetween.core.families import FAMILIES, Family, Gaussian, is_number
 from gobetween.core.problem import check_costs, check_names, check_policy
 from gobetween.core.round import observe, verdict
-from gobetween.core.sampling import Sampling, Static, Tracking, UniformSampling, choose, estimate, new_sampler
+from gobetween.core.sampling import Sampling, Static, Tracking, UniformSampling, choose, estimate, new_sampler, refresh
 from gobetween.core.state import Tally, count, new_state, new_tally
 from gobetween.core.stopping import EProcess, Stopping, constant, glr, growth, new_stopper
 from gobetween.core.types import Bools, Floats
@@ -187,6 +187,8 @@ class Learner:
         self._count += int(counts.sum())
         for e in np.flatnonzero(counts.sum(axis=1)):
             estimate(self._sampler, self._state, int(e))
+        if isinstance(self.sampling, Tracking):
+            refresh(self.family, self._sampler, self._state)
         self._look()
 
     def correct(
@@ -230,7 +232,7 @@ class Learner:
                 raise TellError("silent=True means that no arm was pulled: leave out arm and reward")
             return len(self.arms), 0.0
         if arm is None or reward is None:
-            raise TellError("an answer needs arm=… and reward=…, or silent=True")
+            raise TellError("an answer needs arm and reward, or that the mediator was silent")
         a, x = self._index(arm, self.arms, "arm"), self.family.check_reward(reward)
         if self._declared[e] and self._policies[e, a] == 0.0 and not accept:
             raise TellError(

@@ -21,6 +21,8 @@ from gobetween.log_stats import BadRow
 
 BLOCK = 1 << 22  # bytes that are read at a time
 SLOW = 20_000  # rows of a batch of the slow reader
+HEAD = 10_000  # lines of JSON that are looked at for keys
+LONGEST = 50  # lines that one row of CSV may span
 ONE = "the log"  # the mediator of a log that names none
 
 
@@ -145,14 +147,10 @@ def _delimiter(path: Path) -> str:
 def _jsonl(arrow: Any, path: Path, columns: Columns, explicit: bool, threads: bool) -> Iterator[Any]:
     from pyarrow import json as reader
 
-    with path.open(encoding="utf-8", errors="replace") as stream:
-        try:
-            head = json.loads(stream.readline())
-        except ValueError:
-            raise arrow.ArrowInvalid("first line") from None
-    if not isinstance(head, dict):
-        raise arrow.ArrowInvalid("first line")
-    found = checked(columns, head, explicit, str(path))
+    with path.open("rb") as start:
+        if start.read(3) == b"\xef\xbb\xbf":
+            raise arrow.ArrowInvalid("a byte order mark")
+    found = checked(columns, _json_keys(path), explicit, str(path))
     fields = [(found.arm, arrow.string()), (found.reward, arrow.float64())]
     fields += [(found.mediator, arrow.string())] if found.mediator else []
     with reader.open_json(
@@ -163,6 +161,19 @@ def _jsonl(arrow: Any, path: Path, columns: Columns, explicit: bool, threads: bo
         ),
     ) as stream:
         yield from stream
+
+
+def _json_keys(path: Path) -> list[str]:
+    """Keys of the first rows: a row may lack some."""
+    keys: dict[str, None] = {}
+    with path.open(encoding="utf-8-sig", errors="replace") as stream:
+        for line in islice(stream, HEAD):
+            try:
+                row = json.loads(line)
+            except ValueError:
+                continue
+            keys |= dict.fromkeys(row) if isinstance(row, dict) else {}
+    return list(keys)
 
 
 def _parquet(arrow: Any, path: Path, columns: Columns, explicit: bool, threads: bool) -> Iterator[Any]:
@@ -183,9 +194,11 @@ def checked(columns: Columns, header: Iterable[str], explicit: bool, source: str
         mediator = None
     found = Columns(mediator, columns.arm, columns.reward, columns.order)
     for name in found.wanted:
+        if present.count(name) > 1:
+            raise LogError(f"{source}: has {present.count(name)} columns named {name!r}: rename one")
         if name not in present:
             there = ", ".join(map(repr, present[:20])) or "none"
-            raise LogError(f"{source}: has no column {name!r} (it has {there}): say --mediator, --arm, --reward or --order")
+            raise LogError(f"{source}: has no column {name!r} (it has {there}): name columns with --mediator, --arm, --reward")
     return found
 
 
@@ -194,19 +207,22 @@ def _table(table: Any, columns: Columns, explicit: bool, source: str, first: int
     header = table if isinstance(table, Mapping) else getattr(table, "column_names", None) or _schema_names(table)
     found = checked(columns, header, explicit, source)
 
-    def column(name: str) -> Any:
-        return table[name] if not hasattr(table, "column") or isinstance(table, Mapping) else table.column(name)
+    arrow = _arrow()
 
-    rewards = _numbers(column(found.reward))
-    one = Names([ONE], np.zeros(len(rewards), np.int64))
-    yield Batch(
-        source,
-        first,
-        one if found.mediator is None else _names(column(found.mediator)),
-        _names(column(found.arm)),
-        rewards,
-        None if found.order is None else _order(column(found.order)),
-    )
+    def column(name: str) -> Any:
+        return table.column(name) if isinstance(table, (arrow.Table, arrow.RecordBatch)) else table[name]
+
+    try:
+        rewards = _numbers(column(found.reward))
+        one = Names([ONE], np.zeros(len(rewards), np.int64))
+        mediators = one if found.mediator is None else _names(column(found.mediator))
+        arms = _names(column(found.arm))
+        order = None if found.order is None else _order(column(found.order))
+    except (TypeError, ValueError, KeyError, arrow.ArrowException) as error:
+        raise LogError(f"{source}: is not a table of columns with names and numbers ({_line(error)})") from None
+    if not len(rewards) == len(mediators.codes) == len(arms.codes):
+        raise LogError(f"{source}: its columns differ in length")
+    yield Batch(source, first, mediators, arms, rewards, order)
 
 
 def _schema_names(table: Any) -> list[str]:
@@ -233,21 +249,23 @@ def _order(column: Any) -> "Floats | list[str]":
     array = column if isinstance(column, (arrow.Array, arrow.ChunkedArray)) else arrow.array(_plain(column), from_pandas=True)
     kind = array.type
     if arrow.types.is_temporal(kind):
-        array = array.cast(arrow.timestamp("us")).cast(arrow.int64())
+        array = array.cast(arrow.int32()) if kind.bit_width == 32 else array
+        array = array.cast(arrow.int64())
     elif not (arrow.types.is_integer(kind) or arrow.types.is_floating(kind)):
         return order_values([("" if value is None else str(value)) for value in array.to_pylist()])
     return _numbers(array)
 
 
 def order_values(texts: list[str]) -> "Floats | list[str]":
-    """Texts that are all numbers as numbers."""
+    """Texts that are numbers, as far as there are any, as numbers; missing ones are NaN or empty."""
     values = [_number(text) for text in texts]
-    return texts if any(value != value for value in values) else np.array(values, np.float64)
+    words = any(value != value and text for value, text in zip(values, texts, strict=True))
+    return texts if words else np.array(values, np.float64)
 
 
 def _names(column: Any) -> Names:
     arrow = _arrow()
-    array = column if isinstance(column, (arrow.Array, arrow.ChunkedArray)) else arrow.array(_texts(column))
+    array = column if isinstance(column, (arrow.Array, arrow.ChunkedArray)) else arrow.array(_texts(column), arrow.string())
     if isinstance(array, arrow.ChunkedArray):
         array = array.combine_chunks()
     if not isinstance(array, arrow.DictionaryArray):
@@ -263,12 +281,18 @@ def _plain(column: Any) -> Any:
 
 def _texts(column: Any) -> list[str | None]:
     values = column.to_list() if hasattr(column, "to_list") else list(column)
-    return [None if value is None or value != value else str(value) for value in values]
+    return [None if _is_missing(value) else str(value) for value in values]
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _number(value: Any) -> float:
     try:
-        return float("nan") if value is None or isinstance(value, bool) else float(value)
+        if isinstance(value, str) and value.strip().lower() in ("true", "false"):
+            return float(value.strip().lower() == "true")
+        return float("nan") if value is None or (isinstance(value, str) and "_" in value) else float(value)
     except (TypeError, ValueError, OverflowError):
         return float("nan")
 
@@ -296,7 +320,7 @@ def _slowly(path: Path, kind: str, columns: Columns, explicit: bool, done: int) 
             Names([ONE], codes) if found.mediator is None else _names(table[found.mediator]),
             _names(table[found.arm]),
             rewards,
-            None if found.order is None else order_values([str(value) for value in table[found.order]]),
+            None if found.order is None else order_values(["" if v is None else str(v) for v in table[found.order]]),
             numbers,
             bad,
         )
@@ -312,7 +336,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Any]]:
         lines = csv.reader(stream, delimiter=_delimiter(path))
         header = next(lines, [])
         yield 0, header
-        number = 0
+        number, before = 0, lines.line_num
         while True:
             try:
                 cells = next(lines)
@@ -322,28 +346,24 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Any]]:
                 number += 1
                 yield number, f"cannot be read ({_line(error)})"
                 continue
+            span, before = lines.line_num - before, lines.line_num
             if not cells:
                 continue
             number += 1
-            if len(cells) != len(header):
+            if span > LONGEST:
+                first = lines.line_num - span + 1
+                raise LogError(f"{path}: lines {first} to {lines.line_num} read as one row: a quote seems to be left open")
+            if any("\ufffd" in cell for cell in cells):
+                yield number, "holds characters that are not UTF-8"
+            elif len(cells) != len(header):
                 yield number, f"has {len(cells)} cells, the header {len(header)}"
             else:
                 yield number, dict(zip(header, cells, strict=True))
 
 
 def _json_rows(path: Path) -> Iterator[tuple[int, Any]]:
-    with path.open(encoding="utf-8", errors="replace") as stream:
-        header: list[str] = []
-        for line in stream:
-            try:
-                row = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(row, dict):
-                header = list(row)
-                break
-        yield 0, header
-    with path.open(encoding="utf-8", errors="replace") as stream:
+    yield 0, _json_keys(path)
+    with path.open(encoding="utf-8-sig", errors="replace") as stream:
         number = 0
         for line in stream:
             if not line.strip():
@@ -353,5 +373,8 @@ def _json_rows(path: Path) -> Iterator[tuple[int, Any]]:
                 row = json.loads(line)
             except ValueError:
                 yield number, "is not JSON"
+                continue
+            if "\ufffd" in line:
+                yield number, "holds characters that are not UTF-8"
                 continue
             yield number, row if isinstance(row, dict) else "is not a JSON object"

@@ -21,8 +21,8 @@ def sentences(found: Any) -> list[str]:
     if found.disorder is not None:
         where = f"{found.disorder.source} row {found.disorder.row}"
         lines.append(
-            f"The order column does not rise ({where} comes before the row above it): the row of the first claim then means "
-            "nothing; the verdict at the end does not depend on the order."
+            f"The order column does not rise ({where} comes before the row above it; texts are compared as texts, so write "
+            "dates as 2026-11-15): the row of the first claim then means nothing; the verdict at the end does not depend on it."
         )
     if found.bad_count:
         first = "; ".join(f"{row.source} row {row.row}: {row.reason}" for row in found.bad[:5])

@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -212,10 +214,15 @@ def analyse_logs(
     binary_kl(delta)
     if not sources:
         raise LogError("name at least one log")
+    paths = [Path(source).resolve() for source in sources if isinstance(source, (str, PathLike))]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise LogError(f"{path} is named twice: its rows would count twice")
     if declared is not None and arms is None:
         raise LogError("declared policies need the names of the arms, in their order: arms=[…]")
     columns = Columns(mediator or "mediator", arm, reward, order)
-    task = Task(family, columns, mediator is not None, tuple(arms or ()), tuple(declared or ()), delta)
+    explicit = mediator is not None or bool(declared)
+    task = Task(family, columns, explicit, tuple(arms or ()), tuple(declared or ()), delta)
     if executor is None:
         reading = Reading(task)
         for source in sources:
@@ -249,10 +256,14 @@ class BadLogError(LogError):
 
     def __init__(self, stats: LogStats) -> None:
         self.bad, self.bad_count = stats.bad, stats.bad_count
+        reasons: dict[str, list[str]] = {}
+        for row in stats.bad:
+            reasons.setdefault(row.reason, []).append(f"{row.source} row {row.row}" if row.row else row.source)
         listed = "; ".join(
-            f"{row.source} row {row.row}: {row.reason}" if row.row else f"{row.source}: {row.reason}" for row in stats.bad[:20]
+            f"{', '.join(places[:5])}{f' and {len(places) - 5} more' if len(places) > 5 else ''}: {reason}"
+            for reason, places in list(reasons.items())[:20]
         )
-        more = f"; and {stats.bad_count - 20} more" if stats.bad_count > 20 else ""
+        more = f"; {stats.bad_count - len(stats.bad):,} more are not listed" if stats.bad_count > len(stats.bad) else ""
         super().__init__(f"{stats.bad_count} rows cannot be used: {listed}{more} (--skip-bad leaves them out)")
 
 
@@ -344,17 +355,26 @@ class Reading:
     def _order(self, batch: Batch) -> None:
         if batch.order is None or self.stats.disorder is not None or not len(batch.order):
             return
+        texts = isinstance(batch.order, list)
+        present = (
+            [i for i, text in enumerate(batch.order) if text] if texts else np.flatnonzero(~np.isnan(batch.order)).tolist()
+        )
+        if not present:
+            return
         if isinstance(batch.order, list):
-            pairs = zip([self._before if isinstance(self._before, str) else "", *batch.order], batch.order, strict=False)
-            falls = next((i for i, (above, here) in enumerate(pairs) if here < above), -1)
+            here = [batch.order[i] for i in present]
+            pairs = zip([self._before if isinstance(self._before, str) else "", *here], here, strict=False)
+            falls = next((i for i, (above, now) in enumerate(pairs) if now < above), -1)
+            self._before = here[-1]
         else:
-            above = self._before if isinstance(self._before, float) else -math.inf
-            found = np.flatnonzero(np.diff(batch.order, prepend=above) < 0.0)
+            values = batch.order[present]
+            found = np.flatnonzero(
+                np.diff(values, prepend=self._before if isinstance(self._before, float) else -math.inf) < 0.0
+            )
             falls = int(found[0]) if len(found) else -1
+            self._before = float(values[-1])
         if falls >= 0:
-            self.stats.disorder = BadRow(batch.source, _row(batch, falls), "comes before the row above it")
-        last = batch.order[-1]
-        self._before = last if isinstance(last, str) else float(last)
+            self.stats.disorder = BadRow(batch.source, _row(batch, present[falls]), "comes before the row above it")
 
     def _follow(self, threshold: float) -> None:
         best, Z = glr(self.task.family, self._tally)
@@ -418,6 +438,8 @@ def _report(
     threshold = float(constant(EProcess(), max(K, 2), task.delta, family))
     best, Z = glr(family, tally) if K >= 2 else (0, 0.0)
     best, everything = int(best), bool(seen_all(tally.N_a)) and K >= 2
+    if not everything and tally.N_a.any():
+        best = int(np.argmax(np.where(tally.N_a > 0, tally.mu_hat, -np.inf)))
     least = least_log_evalue(family, tally, best) if everything and Z > 0.0 else -math.inf
     lack = max(0.0, threshold - max(least, 0.0))
     rate, bound = _rates(family, tally, stats, best) if everything else (0.0, None)
@@ -458,7 +480,10 @@ def _report(
 
 def _sorted(row: Sequence[float] | None, given: Sequence[str], wanted: Sequence[str]) -> list[float] | None:
     """A policy in another order of the arms."""
-    return None if row is None else [float(row[given.index(name)]) for name in wanted]
+    if row is None:
+        return None
+    total = math.fsum(row)  # under 1 where a mediator may stay silent, of which a log knows nothing
+    return [float(row[given.index(name)]) / total for name in wanted]
 
 
 def _rates(family: Family, tally: Tally, stats: LogStats, best: int) -> tuple[float, Any]:

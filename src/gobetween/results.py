@@ -76,7 +76,7 @@ class Results:
         try:
             found = self.about("format")
         except (sqlite3.OperationalError, KeyError):
-            raise ResultsError(f"{self.path}: is not a results file of gobetween") from None
+            raise ResultsError(f"{self.path}: is not a results file of gobetween: name another with --out") from None
         if found != str(FORMAT):
             raise ResultsError(f"{self.path}: has format {found}, this version reads format {FORMAT}")
 

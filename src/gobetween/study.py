@@ -162,6 +162,8 @@ class Study:
     def __init__(self, store: Store, name: str, actor: str | None = None) -> None:
         _text("actor", actor)
         self.store, self.name, self.actor = store, name, actor or _user()
+        self.unsaved: tuple[str, ...] = ()
+        """Fields in which study.toml differs from the stored study, when it was opened only to look."""
 
     @classmethod
     def open(cls, path_or_url: str | PathLike[str], name: str | None = None, *, actor: str | None = None) -> "Study":
@@ -416,6 +418,11 @@ class Study:
             if session.ledger.seq:
                 raise StudyError("a study begins from a log before anything else has happened")
             N_ea, S_ea = stats.aligned(spec.arms, spec.mediators)
+            for e, row in enumerate(spec.policies):
+                for a in range(len(spec.arms)) if row is not None else ():
+                    if row is not None and row[a] == 0.0 and N_ea[e, a]:
+                        words = f"the log has {spec.mediators[e]!r} pull {spec.arms[a]!r}, which its declared policy never does"
+                        raise StudyError(words)
             session.do("absorbed", files=list(files), N_ea=N_ea.tolist(), S_ea=S_ea.tolist())
             return Receipt(True, asked=session.settle(), stopped=_verdict(session))
 
@@ -448,7 +455,8 @@ class Study:
                     raise StudyError(f"{name} cannot change, the study has begun: it is {_short(old)}, not {_short(new)}")
             for name, (old, new) in changes.items():
                 session.do("edited", field=name, old=old, new=new)
-            return Receipt(True, asked=session.settle(), stopped=_verdict(session))
+            session.conclude()
+            return Receipt(True, stopped=_verdict(session))
 
         return self._do("edit", spec.to_dict(), None, work, _rebuilt)
 
@@ -538,6 +546,8 @@ def _desk(ledger: Ledger) -> Desk:
 
 def _no_ask(desk: Desk) -> str:
     """Why nothing can be asked now; empty when something can."""
+    if desk.stopped is not None and desk.stopped["verdict"] == "budget" and desk.affordable:
+        return "the study has stopped, but its budget allows more now: gobetween resume goes on"
     if desk.stopped is not None:
         return f"the study has stopped ({verdict_words(desk.stopped)}): gobetween resume asks on all the same"
     if desk.paused:
@@ -555,7 +565,8 @@ def verdict_words(stopped: Mapping[str, Any]) -> str:
         return f"the answer is {stopped['arm']!r}"
     if stopped["arm"] is None:
         return "the budget is used up, and nothing is known"
-    return f"the budget is used up; {stopped['arm']!r} leads, p-value {stopped['p_value']:.3g}"
+    certain = "" if stopped["p_value"] < 1.0 else " (nothing speaks for it yet)"
+    return f"the budget is used up; {stopped['arm']!r} leads, p-value {stopped['p_value']:.3g}{certain}"
 
 
 def _verdict(session: Session) -> Mapping[str, Any] | None:

@@ -23,7 +23,10 @@ class _RunByDefault(click.Group):
 
 @click.group("experiment", cls=_RunByDefault)
 def command() -> None:
-    """Run a grid of problems × sampling × stopping rules; `gobetween experiment FILE.toml` is enough."""
+    """Run a grid of problems × sampling × stopping rules; `gobetween experiment FILE.toml` is enough.
+
+    Its options are those of `gobetween experiment run --help`.
+    """
 
 
 @command.command("run")
@@ -109,8 +112,10 @@ def export(results: str, to_csv: str | None, parquet: str | None) -> None:
                 writer = csv.writer(stream, lineterminator="\n")
                 writer.writerow(COLUMNS)
                 writer.writerows(held.rows())
+            click.echo(f"wrote {to_csv}", err=True)
         if parquet:
             _write_parquet(load_results(results), parquet)
+            click.echo(f"wrote {parquet}", err=True)
     except OSError as error:
         raise ResultsError(f"{to_csv or parquet}: cannot be written ({error.strerror or error})") from None
 

@@ -64,6 +64,7 @@ cost = 6.0
 @click.option(
     "--store", help="Where to keep it: a SQLite file or postgresql://user@host/database [default: FILE with .sqlite]."
 )
+@click.option("--skip-bad", is_flag=True, help="Leave out rows of the log that cannot be used.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/live.md).")
 def command(
     file: str,
@@ -73,6 +74,7 @@ def command(
     arm: str,
     reward: str,
     family: str | None,
+    skip_bad: bool,
     as_json: bool,
 ) -> None:
     """Write a commented, working study file and make its store; an existing FILE is kept and gets its store.
@@ -84,11 +86,11 @@ def command(
         raise StudyError(f"{file}: name a file that ends in .toml")
     os.environ.setdefault("GOBETWEEN_JIT", "off")
     from gobetween.store import store_of
-    from gobetween.study import Study
+    from gobetween.study import Study, verdict_words
     from gobetween.study_spec import StudySpec
 
-    made = not path.exists()
-    stats = _read(path, logs, mediator, arm, reward, family) if logs else None
+    made, stopped = not path.exists(), None
+    stats = _read(path, logs, (mediator, arm, reward), family, skip_bad) if logs else None
     if made:
         kept = "" if store is None else f"\n# where the study is kept\nstore = {_toml(store)}\n"
         text = TEMPLATE.format(store=kept) if stats is None else _from_log(stats, family, kept)
@@ -98,15 +100,19 @@ def command(
             raise StudyError(f"{file}: cannot be written ({error.strerror})") from None
     elif store is not None and store_of(path)[0] not in (store, str(path.parent / store)):
         raise StudyError(f'{file} exists: write store = "{store}" into it, then run gobetween init again')
+    made_store = not Path(store_of(path)[0]).exists()
     try:
         if stats is not None:
             stats.aligned(StudySpec.from_toml(path).arms, StudySpec.from_toml(path).mediators)
         study = Study.create(path)
         if stats is not None:
-            study.absorb(stats, logs)
+            stopped = study.absorb(stats, logs).stopped
     except BaseException:
         if made:
+            kept_at = Path(store_of(path)[0])
             path.unlink()
+            if made_store and kept_at.is_file():
+                kept_at.unlink()
         raise
     if as_json:
         rows = None if stats is None else stats.rows
@@ -115,13 +121,17 @@ def command(
         )
         return
     click.echo(f"{'wrote' if made else 'kept'} {file} and made its store {store_of(path)[0]}")
+    option = "" if file == "study.toml" else f" --study {file}"
     if stats is not None:
-        click.echo(f"the study begins from {stats.rows:,} rows of {', '.join(logs)}; gobetween status says what they tell")
+        click.echo(f"the study begins from {stats.rows:,} rows of {', '.join(logs)}")
+        if stopped is not None:
+            click.echo(f"it has its answer already: {verdict_words(stopped)}")
+        click.echo(f"next: gobetween status{option}")
         return
-    click.echo("next: change the file to your study, then gobetween ask")
+    click.echo("next: change the file to your study, then gobetween ask" + option)
 
 
-def _read(path: Path, logs: tuple[str, ...], mediator: str | None, arm: str, reward: str, family: str | None) -> Any:
+def _read(path: Path, logs: tuple[str, ...], names: tuple[str | None, str, str], family: str | None, skip_bad: bool) -> Any:
     """The statistics of the logs; the family is that of the study file where there is one."""
     from gobetween.cli.logs import parse_family_option
     from gobetween.core.families import Bernoulli
@@ -132,7 +142,8 @@ def _read(path: Path, logs: tuple[str, ...], mediator: str | None, arm: str, rew
     if path.exists() and family is not None:
         raise StudyError(f"{path} says the family: leave out --family")
     chosen = StudySpec.from_toml(path).family if path.exists() else parse_family_option(family) if family else Bernoulli()
-    return count_logs(Task(chosen, Columns(mediator or "mediator", arm, reward), mediator is not None, (), (), 0.05), logs)
+    columns = Columns(names[0] or "mediator", names[1], names[2])
+    return count_logs(Task(chosen, columns, names[0] is not None, (), (), 0.05), logs, skip_bad)
 
 
 def _from_log(stats: Any, family: str | None, kept: str) -> str:
@@ -143,7 +154,7 @@ def _from_log(stats: Any, family: str | None, kept: str) -> str:
     parameters = ", ".join(f"{key} = {value!r}" for key, value in {"name": chosen.name, **chosen.parameters()}.items())
     lines = [
         "# A study that begins from a log: arms and mediators are the log's, policies are estimated from it.",
-        'title = ""',
+        'title = "A study that begins from a log"',
         f"family = {{ {parameters} }}".replace("'", '"'),
         "delta = 0.05",
         'lease = "3d"',

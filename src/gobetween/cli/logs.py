@@ -212,6 +212,7 @@ def replay(
     from gobetween.cli import printable
 
     click.echo(f"{runs} replays of {int(rows.starts[-1]):,} rows, sampling {who.name}, stopping {when.name}")
+    click.echo(f"the rule stopped in {len(stopped)} of {runs}")
     if len(stopped):
         low, high = np.quantile(stopped, (0.1, 0.9))
         click.echo(

@@ -129,7 +129,7 @@ def summary_table(rows: Any, priced: bool) -> Any:
 
     table = Table(show_edge=False, pad_edge=False)
     table.add_column("delta", justify="right", no_wrap=True)
-    for name in ("queries", "10–90%", "wrong ≤", *(("cost",) if priced else ()), "bound", "ratio"):
+    for name in ("queries", *(("cost",) if priced else ("10–90%",)), "wrong ≤", "bound", "ratio"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         low, _, high = row.quantiles

@@ -43,7 +43,13 @@ def opened(study: str | None, name: str | None, actor: str | None, *, view: bool
         os.environ.setdefault("GOBETWEEN_JIT", "off")
     from gobetween.store import open_study
 
-    return open_study(where, name, actor, take_over=not view)
+    found = open_study(where, name, actor, take_over=not view)
+    if found.unsaved:
+        fields = ", ".join(found.unsaved)
+        click.echo(
+            f"note: {where} differs from the stored study ({fields}); the next ask or tell takes that over or refuses", err=True
+        )
+    return found
 
 
 def show(value: Any, as_json: bool, *lines: str) -> None:

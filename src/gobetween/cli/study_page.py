@@ -49,10 +49,12 @@ def show_status(status: Any) -> None:
         "rule, which compares two arms at a time and is sure earlier.",
         "dim",
     )
-    mediators = table("mediator", "asked", "told", "silent", "cancelled", "expired", "late", "unasked", "share", "target")
+    rare = ("silent", "cancelled", "expired", "late", "unasked", "corrected")
+    shown = ["asked", "told", *(key for key in rare if any(row[key] for row in status.mediators))]
+    mediators = table("mediator", *shown, "share", "target")
     for row in status.mediators:
         name = escape(printable(row["mediator"])) + (" (away)" if row["away"] else "")
-        counts = (f"{row[key]:,}" for key in ("asked", "told", "silent", "cancelled", "expired", "late", "unasked"))
+        counts = (f"{row[key]:,}" for key in shown)
         mediators.add_row(name, *counts, f"{row['share']:.0%}", f"{row['target']:.0%}")
     console.print()
     console.print(mediators)

@@ -31,8 +31,8 @@ class Tracking:
     policies: "known" uses declared policies, "unknown" ignores them and uses π̂ = N_ea/N_e.
     prune: leave out mediators that are not needed (known policies only).
     start: "uniform": until every arm has been seen all mediators get equal shares.
-    tol: ω_t is optimal up to a relative gap of max(tol, 1/√t), more would chase noise; the old ω is kept while its certificate
-    says so.
+    tol: ω_t is optimal up to a relative gap of max(tol, 1/√n) after n rewards, more would chase noise; the old ω is kept while
+    its certificate says so.
     """
 
     tracking: str = "C"
@@ -185,10 +185,13 @@ def estimate(sampler: Sampler, state: State, e: int) -> None:
 
 
 @inlined
-def refresh(family: Family, sampler: Sampler, state: State, t: int) -> None:
+def refresh(family: Family, sampler: Sampler, state: State) -> None:
     """Write to omega the shares of queries to follow now: ω*(μ̂, π̂) ∝ ρ/c, uniform before it can be computed or in a tie."""
     n = sampler.members.shape[0]
-    status, tol = -1, max(sampler.tol, 1.0 / math.sqrt(t + 1.0))
+    answers = 0
+    for a in range(state.tally.N_a.shape[0]):
+        answers += state.tally.N_a[a]
+    status, tol = -1, max(sampler.tol, 1.0 / math.sqrt(answers + 1.0))
     if seen_all(state.tally.N_a):
         status = keep_up(family, state.tally.mu_hat, sampler.R, tol, sampler.point, sampler.space)[0]
         if status == INEXACT:
@@ -214,7 +217,7 @@ def choose(family: Family, sampler: Sampler, state: State, t: int, available: Bo
         for i in range(n):
             sampler.omega[i] = sampler.target[i] * (t + 1)
         return furthest_behind(sampler.omega, state.N_e, sampler.members, available)
-    refresh(family, sampler, state, t)
+    refresh(family, sampler, state)
     if sampler.kind == C_TRACKING:
         project(sampler.omega, exploration_floor(n, t))
         for i in range(n):

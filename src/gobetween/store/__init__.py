@@ -8,7 +8,7 @@ from gobetween.errors import StoreError, StudyError
 from gobetween.files import read_toml
 from gobetween.ledger import Store
 from gobetween.study import Study, about_now
-from gobetween.study_spec import StudySpec, parse_study
+from gobetween.study_spec import StudySpec, differences, parse_study
 
 
 def is_url(where: str) -> bool:
@@ -43,7 +43,9 @@ def open_study(where: str | PathLike[str], name: str | None, actor: str | None, 
     if str(where).endswith(".toml"):
         kept, spec = store_of(path)
         study = _named(open_store(kept), name or path.stem, kept, actor)
-        if take_over and study.spec != spec:
+        changed = differences(study.spec, spec)
+        study.unsaved = () if take_over else tuple(changed)
+        if take_over and changed:
             study.edit(spec)
         return study
     store = open_store(where)
