@@ -24,7 +24,7 @@ def picture(one: gb.Learner) -> str:
         ({"arm": "d", "reward": 1}, "arm 'd' is not known: choose one of 'a', 'b', 'c'"),
         ({"arm": "a", "reward": 0.5}, "a bernoulli reward is 0 or 1"),
         ({"arm": "a", "reward": float("nan")}, "a bernoulli reward is 0 or 1"),
-        ({"arm": "a"}, "an answer needs arm=… and reward=…"),
+        ({"arm": "a"}, "an answer needs arm and reward"),
         ({"arm": "a", "reward": 1, "silent": True}, "leave out arm and reward"),
         ({"arm": "a", "reward": 1, "mediator": "nobody"}, "was for mediator"),
     ],
