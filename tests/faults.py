@@ -84,11 +84,12 @@ def kill_writers(where: str, kills: int, at_a_time: int = 2) -> int:
     study, moments, told = new_study(where), random.Random(9), []
     for round_ in range(-(-kills // at_a_time)):
         running = [writer(where, 10**6, f"k{round_}-{i}") for i in range(at_a_time)]
-        time.sleep(moments.uniform(0.5, 1.3))
+        begun = [process.stdout.readline() if process.stdout else "" for process in running]  # all are at work
+        time.sleep(moments.uniform(0.0, 0.3))
         for process in running:
             process.send_signal(signal.SIGKILL)
-        for process in running:
-            told += acknowledged(process.communicate()[0])
+        for first, process in zip(begun, running, strict=True):
+            told += acknowledged(first + process.communicate()[0])
     check_acknowledged(study, told)
     return len(told)
 
