@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from gobetween.log_readers import Batch, Columns, Names
-from gobetween.logs import Reading, Task
+from gobetween.log_reading import Reading, Task
 
 
 def simulated(family: Any, mediators: int, rows: int, rng: np.random.Generator, gap: float) -> Batch:

@@ -19,8 +19,8 @@ from gobetween.core.jit import ENABLED
 from gobetween.core.state import count, new_tally
 from gobetween.diagnostics import log_difference, log_kt
 from gobetween.log_readers import Columns
+from gobetween.log_reading import BadLogError, Task, accepted
 from gobetween.log_replay import read_rows, replay
-from gobetween.logs import BadLogError, Task, accepted
 
 FAMILY = gb.Bernoulli()
 POLICIES = np.array([[0.6, 0.3, 0.1], [0.1, 0.3, 0.6]])

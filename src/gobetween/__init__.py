@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from gobetween.logs import LogReport, analyse_logs
     from gobetween.progress import ArmReport, Progress, Query
     from gobetween.results import load_results
-    from gobetween.study import Receipt, Study, StudyQuery
+    from gobetween.session import Receipt, StudyQuery
+    from gobetween.study import Study
     from gobetween.study_spec import StudySpec
 
 _HOMES = {
@@ -51,7 +52,8 @@ _HOMES = {
     "logs": ("LogReport", "analyse_logs"),
     "learner": ("Learner", "TellError"),
     "results": ("load_results",),
-    "study": ("Receipt", "Study", "StudyQuery"),
+    "session": ("Receipt", "StudyQuery"),
+    "study": ("Study",),
     "study_spec": ("StudySpec",),
     "progress": ("ArmReport", "Progress", "Query"),
     "errors": (

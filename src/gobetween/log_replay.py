@@ -19,7 +19,7 @@ from gobetween.core.types import Bools, Floats, Ints
 from gobetween.engine import stream
 from gobetween.errors import LogError
 from gobetween.log_readers import batches
-from gobetween.logs import BadLogError, Reading, Task
+from gobetween.log_reading import BadLogError, Reading, Task
 
 NONE = index(0)
 

@@ -1,156 +1,37 @@
 """A live study: the learner behind a store that loses nothing. Commands make events; a transaction records them or nothing."""
 
-import getpass
 import hashlib
 import json
-import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, TypeVar
 from uuid import uuid4
-
-import numpy as np
 
 from gobetween import __version__
 from gobetween.core.families import is_number
 from gobetween.desk import Desk, Event
 from gobetween.errors import ConflictError, ProblemError, StoreError, StudyError
-from gobetween.ledger import Ledger, QueryRow, Store
+from gobetween.ledger import Store
+from gobetween.session import (
+    LONGEST_KEY,
+    Receipt,
+    Session,
+    StudyQuery,
+    as_float,
+    check_text,
+    desk_of,
+    is_renaming,
+    rebuilt,
+    short,
+    user_name,
+    verdict_of,
+    why_nothing,
+)
 from gobetween.study_spec import EDITABLE, StudySpec, differences
 
 T = TypeVar("T")
 PATIENCE = 5.0  # seconds to wait for a database that went away
-LONGEST, LONGEST_KEY = 10_000, 500  # characters of a note or reason, and of a key
-
-
-@dataclass(frozen=True)
-class StudyQuery:
-    """A question to a mediator; answer with `tell(query.id, arm=…, reward=…)`."""
-
-    id: int
-    mediator: str
-    contact: str
-    asked: float
-    until: float | None
-    """When the lease ends; None: never."""
-    worker: str | None
-    reissue_of: int | None
-    new: bool = True
-    """False when it had been asked before."""
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """What a command has recorded."""
-
-    recorded: bool
-    """False when the same had been recorded before."""
-    query: int | None = None
-    late: bool = False
-    asked: tuple[StudyQuery, ...] = ()
-    """Queries issued in the same transaction, to keep in_flight of them open."""
-    stopped: Mapping[str, Any] | None = None
-    """The verdict, if this command brought it."""
-
-
-@dataclass
-class Session:
-    """One command at work inside a transaction."""
-
-    ledger: Ledger
-    desk: Desk
-    actor: str
-    events: list[Event] = field(default_factory=list)
-    rows: dict[int, QueryRow] = field(default_factory=dict)
-    refused: str = ""
-    """Why nothing was asked, when something else had to be recorded."""
-
-    def do(self, kind: str, **fields: Any) -> Event:
-        """Make an event and let it happen."""
-        event: Event = {"kind": kind, "at": self.ledger.now, "actor": self.actor, **fields}
-        self.desk.apply(event)
-        self.events.append(event)
-        return event
-
-    def row(self, number: int) -> QueryRow:
-        """A query that was issued in this study."""
-        if isinstance(number, bool) or not isinstance(number, int):
-            raise StudyError(f"query {number!r}: queries are known by whole numbers")
-        found = self.rows.get(number) or (self.ledger.query(number) if 0 <= number < 2**62 else None)
-        if found is None:
-            raise StudyError(f"query {number} was never asked in this study")
-        return found
-
-    def keep(self, number: int, **changes: Any) -> None:
-        """Note what has become of a query."""
-        old = self.rows.get(number) or self.ledger.query(number)
-        base = old.__dict__ if old else dict.fromkeys(QueryRow.__dataclass_fields__) | {"query": number}
-        self.rows[number] = QueryRow(**(base | changes))
-
-    def mediator(self, row: QueryRow) -> str:
-        """Its name."""
-        return self.desk.spec.mediators[row.mediator]
-
-    def said(self, row: QueryRow) -> dict[str, Any] | None:
-        """The answer that was recorded; None is silence."""
-        return None if row.arm is None else {"arm": self.desk.spec.arms[row.arm], "reward": row.reward}
-
-    def ask_one(self, worker: str | None, top_up: bool = False) -> StudyQuery:
-        """Issue one query."""
-        lease = self.desk.spec.lease
-        event = self.do("asked", until=None if lease is None else self.ledger.now + lease, worker=worker, top_up=top_up)
-        self.keep(event["query"], mediator=self.desk.spec.mediators.index(event["mediator"]), status="open", worker=worker)
-        return self.shown(event["query"])
-
-    def shown(self, number: int, new: bool = True) -> StudyQuery:
-        """An open query for the one who asked."""
-        desk, query = self.desk, self.desk.open[number]
-        contact = desk.spec.contacts[desk.spec.mediators.index(query.mediator)]
-        return StudyQuery(number, query.mediator, contact, query.asked, query.until, query.worker, query.reissue_of, new)
-
-    def expire(self) -> None:
-        """End the leases that have run out, by the store's clock."""
-        for number, query in list(self.desk.open.items()):
-            if query.until is not None and query.until <= self.ledger.now and not query.expired:
-                self.do("expired", query=number, mediator=query.mediator)
-                self.keep(number, status="expired")
-
-    def conclude(self) -> None:
-        """Has the rule reached its verdict? It also supersedes that of a budget."""
-        desk = self.desk
-        if desk.learner.done and not desk.identified:
-            self.stop("identified")
-
-    def settle(self) -> tuple[StudyQuery, ...]:
-        """After any change: has the study stopped? If not, keep in_flight queries open."""
-        self.conclude()
-        desk, asked = self.desk, []
-        if desk.spec.in_flight is not None and not desk.paused:
-            while desk.stopped is None and desk.flying() < desk.spec.in_flight and desk.askable:
-                asked.append(self.ask_one(None, top_up=True))
-        if desk.stopped is None and not desk.affordable and not desk.open:
-            self.stop("identified" if desk.identified else "budget")
-        return tuple(asked)
-
-    def stop(self, verdict: str) -> None:
-        """Record a verdict, with what supported it at that moment."""
-        learner = self.desk.learner
-        evidence: Mapping[str, Any] | None = learner.verdict
-        if verdict == "budget" or evidence is None:
-            progress = learner.progress
-            evidence = {name: getattr(progress, name) for name in ("statistic", "threshold", "p_value", "counted")}
-        self.do("stopped", verdict=verdict, arm=learner.recommendation, **evidence)
-
-    def save(self, key: str, request: str) -> None:
-        """Write all of it; a command that changed nothing writes nothing."""
-        if not self.events:
-            return
-        for i, event in enumerate(self.events):
-            event |= {"seq": self.ledger.seq + 1 + i, "key": key, "part": i}
-        self.events[0]["request"] = request
-        self.ledger.write(self.events, list(self.rows.values()), self.desk.to_dict())
 
 
 class Study:
@@ -160,8 +41,8 @@ class Study:
     """
 
     def __init__(self, store: Store, name: str, actor: str | None = None) -> None:
-        _text("actor", actor)
-        self.store, self.name, self.actor = store, name, actor or _user()
+        check_text("actor", actor)
+        self.store, self.name, self.actor = store, name, actor or user_name()
         self.unsaved: tuple[str, ...] = ()
         """Fields in which study.toml differs from the stored study, when it was opened only to look."""
 
@@ -208,7 +89,7 @@ class Study:
             raise StudyError(f"n = {n!r}: ask for 1 to 10,000 queries")
         if n is not None and worker is not None:
             raise StudyError("a worker holds one query at a time: leave out n")
-        _text("worker", worker)
+        check_text("worker", worker)
 
         def work(session: Session) -> list[StudyQuery]:
             session.expire()
@@ -228,12 +109,12 @@ class Study:
                 if wanted == 0 and not idle:
                     return [session.shown(number, new=False) for number in free]
             asked: list[StudyQuery] = []
-            reason = _no_ask(session.desk)
+            reason = why_nothing(session.desk)
             while len(asked) < wanted and not reason:
                 asked.append(session.ask_one(worker))
-                reason = _no_ask(session.desk)
+                reason = why_nothing(session.desk)
             session.settle()
-            session.refused = "" if asked else _no_ask(session.desk) or reason
+            session.refused = "" if asked else why_nothing(session.desk) or reason
             return asked
 
         def again(events: Sequence[Event], session: Session, own: bool) -> list[StudyQuery]:
@@ -268,7 +149,7 @@ class Study:
         number = query.id if isinstance(query, StudyQuery) else query
         if number is None and mediator is None:
             raise StudyError("name the query that is answered, or the mediator who answered unasked")
-        reward = _float(reward)
+        reward = as_float(reward)
         answer = {"arm": arm, "reward": reward, "surprise": bool(accept_surprise)}
 
         def work(session: Session) -> Receipt:
@@ -288,7 +169,7 @@ class Study:
             return self._record(session, {"query": number, "mediator": session.mediator(row), "unasked": False}, answer, silent)
 
         request = {"query": number, "mediator": mediator if number is None else None, "silent": silent, **answer}
-        return self._do("tell", request, key, work, _rebuilt)
+        return self._do("tell", request, key, work, rebuilt)
 
     @staticmethod
     def _record(session: Session, about: Event, answer: Event, silent: bool) -> Receipt:
@@ -304,7 +185,7 @@ class Study:
             arm=None if arm is None else spec.arms.index(arm), reward=event.get("reward"),
         )  # fmt: skip
         asked = session.settle()
-        return Receipt(True, event["query"], event["late"], asked, _verdict(session))
+        return Receipt(True, event["query"], event["late"], asked, verdict_of(session))
 
     def correct(
         self,
@@ -319,10 +200,10 @@ class Study:
     ) -> Receipt:
         """Replace an answer that was wrong. The guarantee assumes that corrections are not chosen by their reward."""
         number = query.id if isinstance(query, StudyQuery) else query
-        _text("reason", reason)
+        check_text("reason", reason)
         if not reason or not reason.strip():
             raise StudyError("a correction needs a reason")
-        reward = _float(reward)
+        reward = as_float(reward)
 
         def work(session: Session) -> Receipt:
             row = session.row(number)
@@ -341,15 +222,15 @@ class Study:
             )  # fmt: skip
             place = None if arm is None else session.desk.spec.arms.index(arm)
             session.keep(number, status="silent" if silent else "told", arm=place, reward=reward)
-            return Receipt(True, number, asked=session.settle(), stopped=_verdict(session))
+            return Receipt(True, number, asked=session.settle(), stopped=verdict_of(session))
 
         request = {"query": number, "arm": arm, "reward": reward, "silent": silent, "reason": reason}
-        return self._do("correct", request, key, work, _rebuilt)
+        return self._do("correct", request, key, work, rebuilt)
 
     def cancel(self, query: "StudyQuery | int", *, reason: str = "", key: str | None = None) -> Receipt:
         """Withdraw an open query. Why must not depend on its reward, nor on answers to later queries."""
         number = query.id if isinstance(query, StudyQuery) else query
-        _text("reason", reason)
+        check_text("reason", reason)
 
         def work(session: Session) -> Receipt:
             row = session.row(number)
@@ -359,9 +240,9 @@ class Study:
                 raise StudyError(f"query {number} is {row.status}: only an open query can be cancelled")
             session.do("cancelled", query=number, mediator=session.mediator(row), reason=reason)
             session.keep(number, status="cancelled")
-            return Receipt(True, number, asked=session.settle(), stopped=_verdict(session))
+            return Receipt(True, number, asked=session.settle(), stopped=verdict_of(session))
 
-        return self._do("cancel", {"query": number}, key, work, _rebuilt)
+        return self._do("cancel", {"query": number}, key, work, rebuilt)
 
     def away(self, mediator: str, *, key: str | None = None) -> Receipt:
         """Ask a mediator no more until it is back; its open queries stay open."""
@@ -379,9 +260,9 @@ class Study:
             if (mediator in session.desk.away) == (kind == "away"):
                 return Receipt(recorded=False)
             session.do(kind, mediator=mediator)
-            return Receipt(True, asked=session.settle(), stopped=_verdict(session))
+            return Receipt(True, asked=session.settle(), stopped=verdict_of(session))
 
-        return self._do(kind, {"mediator": mediator}, key, work, _rebuilt)
+        return self._do(kind, {"mediator": mediator}, key, work, rebuilt)
 
     def pause(self, *, key: str | None = None) -> Receipt:
         """Issue no more queries until `resume`; answers are still taken."""
@@ -392,7 +273,7 @@ class Study:
             session.do("paused")
             return Receipt(True)
 
-        return self._do("pause", {}, key, work, _rebuilt)
+        return self._do("pause", {}, key, work, rebuilt)
 
     def resume(self, *, key: str | None = None) -> Receipt:
         """Go on after a pause, or after the study has stopped (its verdict stays in the record)."""
@@ -406,9 +287,9 @@ class Study:
                 session.do("reopened")
             if session.desk.paused:
                 session.do("resumed")
-            return Receipt(True, asked=session.settle(), stopped=_verdict(session))
+            return Receipt(True, asked=session.settle(), stopped=verdict_of(session))
 
-        return self._do("resume", {}, key, work, _rebuilt)
+        return self._do("resume", {}, key, work, rebuilt)
 
     def absorb(self, stats: Any, files: Sequence[str], *, key: str | None = None) -> Receipt:
         """Begin from a log: its counts inform estimates and verdict, δ-correct over log and study together (docs/logs.md)."""
@@ -424,13 +305,13 @@ class Study:
                         words = f"the log has {spec.mediators[e]!r} pull {spec.arms[a]!r}, which its declared policy never does"
                         raise StudyError(words)
             session.do("absorbed", files=list(files), N_ea=N_ea.tolist(), S_ea=S_ea.tolist())
-            return Receipt(True, asked=session.settle(), stopped=_verdict(session))
+            return Receipt(True, asked=session.settle(), stopped=verdict_of(session))
 
-        return self._do("absorb", {"files": list(files)}, key, work, _rebuilt)
+        return self._do("absorb", {"files": list(files)}, key, work, rebuilt)
 
     def note(self, text: str, *, key: str | None = None) -> Receipt:
         """Write something into the log."""
-        _text("note", text)
+        check_text("note", text)
         if not text or not text.strip():
             raise StudyError("a note needs some text")
 
@@ -438,7 +319,7 @@ class Study:
             session.do("note", text=text)
             return Receipt(True)
 
-        return self._do("note", {"text": text}, key, work, _rebuilt)
+        return self._do("note", {"text": text}, key, work, rebuilt)
 
     def edit(self, spec: StudySpec) -> Receipt:
         """Take over a changed spec: before the first event any, afterwards only what cannot touch the mathematics."""
@@ -451,21 +332,21 @@ class Study:
                 session.ledger.respecify(spec.to_dict())
                 return Receipt(True)
             for name, (old, new) in changes.items():
-                if name not in EDITABLE or (name in ("arms", "mediators") and not _is_renaming(old, new)):
-                    raise StudyError(f"{name} cannot change, the study has begun: it is {_short(old)}, not {_short(new)}")
+                if name not in EDITABLE or (name in ("arms", "mediators") and not is_renaming(old, new)):
+                    raise StudyError(f"{name} cannot change, the study has begun: it is {short(old)}, not {short(new)}")
             for name, (old, new) in changes.items():
                 session.do("edited", field=name, old=old, new=new)
             session.conclude()
-            return Receipt(True, stopped=_verdict(session))
+            return Receipt(True, stopped=verdict_of(session))
 
-        return self._do("edit", spec.to_dict(), None, work, _rebuilt)
+        return self._do("edit", spec.to_dict(), None, work, rebuilt)
 
     # views ------------------------------------------------------------------------------------------------------------
 
     def look(self) -> tuple[Desk, float, int]:
         """The state now, the store's time and the number of the last event."""
         with self.store.reading(self.name) as ledger:
-            return _desk(ledger), ledger.now, ledger.seq
+            return desk_of(ledger), ledger.now, ledger.seq
 
     @property
     def spec(self) -> StudySpec:
@@ -482,7 +363,7 @@ class Study:
     def pending(self) -> list[StudyQuery]:
         """Open queries, oldest first."""
         with self.store.reading(self.name) as ledger:
-            session = Session(ledger, _desk(ledger), self.actor)
+            session = Session(ledger, desk_of(ledger), self.actor)
             return [session.shown(number, new=False) for number in session.desk.open]
 
     def events(self, after: int = 0, limit: int | None = None) -> Iterator[Event]:
@@ -493,7 +374,7 @@ class Study:
     def export(self) -> Iterator[dict[str, Any]]:
         """One row for each query, in order: what was asked and what became of it."""
         with self.store.reading(self.name) as ledger:
-            spec = _desk(ledger).spec
+            spec = desk_of(ledger).spec
             for row in ledger.rows():
                 arm = None if row.arm is None else spec.arms[row.arm]
                 yield dict(row.__dict__) | {"mediator": spec.mediators[row.mediator], "arm": arm}
@@ -513,7 +394,7 @@ class Study:
         again: Callable[[Sequence[Event], Session, bool], T],
     ) -> T:
         """One transaction; if the database goes away it is tried again, and the key tells whether it had been done."""
-        _text("key", key, LONGEST_KEY)
+        check_text("key", key, LONGEST_KEY)
         if key == "":
             raise StudyError("key: must not be empty")
         request = hashlib.sha256(json.dumps([command, arguments], sort_keys=True, default=str).encode()).hexdigest()[:32]
@@ -521,7 +402,7 @@ class Study:
         while True:
             try:
                 with self.store.writing(self.name) as ledger:
-                    session = Session(ledger, _desk(ledger), self.actor)
+                    session = Session(ledger, desk_of(ledger), self.actor)
                     if before := ledger.by_key(own):
                         if before[0].get("request") != request:
                             raise ConflictError(f"key {own!r} was used before for something else: choose another")
@@ -538,89 +419,6 @@ class Study:
                 if not error.passing or time.monotonic() > deadline:
                     raise
                 time.sleep(0.05)
-
-
-def _desk(ledger: Ledger) -> Desk:
-    return Desk(StudySpec.from_dict(ledger.spec)) if ledger.snapshot is None else Desk.from_dict(ledger.snapshot)
-
-
-def _no_ask(desk: Desk) -> str:
-    """Why nothing can be asked now; empty when something can."""
-    if desk.stopped is not None and desk.stopped["verdict"] == "budget" and desk.affordable:
-        return "the study has stopped, but its budget allows more now: gobetween resume goes on"
-    if desk.stopped is not None:
-        return f"the study has stopped ({verdict_words(desk.stopped)}): gobetween resume asks on all the same"
-    if desk.paused:
-        return "the study is paused: gobetween resume goes on"
-    if not desk.affordable:
-        return f"the budget is used up; {len(desk.open)} answers are still out"
-    if not desk.askable:
-        return f"nobody can be asked: {', '.join(map(repr, desk.away))} are away (gobetween back NAME)"
-    return ""
-
-
-def verdict_words(stopped: Mapping[str, Any]) -> str:
-    """A verdict in words."""
-    if stopped["verdict"] == "identified":
-        return f"the answer is {stopped['arm']!r}"
-    if stopped["arm"] is None:
-        return "the budget is used up, and nothing is known"
-    certain = "" if stopped["p_value"] < 1.0 else " (nothing speaks for it yet)"
-    return f"the budget is used up; {stopped['arm']!r} leads, p-value {stopped['p_value']:.3g}{certain}"
-
-
-def _verdict(session: Session) -> Mapping[str, Any] | None:
-    return next((event for event in session.events if event["kind"] == "stopped"), None)
-
-
-def _float(reward: Any) -> Any:
-    """Numbers as floats, so that 1 and 1.0 are the same answer; the family refuses what is no number."""
-    if not (is_number(reward) or isinstance(reward, (bool, np.bool_))):
-        return reward
-    if abs(reward) >= 1e300:
-        return math.inf if reward > 0 else -math.inf
-    return float(reward)
-
-
-def _is_renaming(old: Sequence[str], new: Sequence[str]) -> bool:
-    """Names change place by place: as many as before, and none moves to another place."""
-    return len(old) == len(new) and not any(name in old and old[i] != name for i, name in enumerate(new))
-
-
-def _rebuilt(events: Sequence[Event], session: Session, own: bool) -> Receipt:
-    """The receipt of a command that was recorded before; its own if only the acknowledgement was lost."""
-    first, asked = events[0], [event["query"] for event in events if event["kind"] == "asked"]
-    return Receipt(
-        own,
-        first.get("query"),
-        bool(first.get("late")),
-        tuple(session.shown(number, new=own) for number in asked if number in session.desk.open),
-        next((event for event in events if event["kind"] == "stopped"), None),
-    )
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"
-
-
-def _text(what: str, value: Any, longest: int = LONGEST) -> None:
-    """Refuse what is no text, too long, or cannot be written down."""
-    if value is None:
-        return
-    try:
-        good = isinstance(value, str) and len(value) <= longest and "\x00" not in value and value.encode() is not None
-    except UnicodeEncodeError:
-        good = False
-    if not good:
-        raise StudyError(f"{what}: must be a text of at most {longest} characters, without NUL or broken characters")
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "unknown"
 
 
 def about_now(at: float) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from gobetween.desk import Desk
-from gobetween.study import verdict_words
+from gobetween.session import verdict_words
 
 
 @dataclass(frozen=True)

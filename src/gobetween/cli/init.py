@@ -85,8 +85,9 @@ def command(
     if path.suffix != ".toml":
         raise StudyError(f"{file}: name a file that ends in .toml")
     os.environ.setdefault("GOBETWEEN_JIT", "off")
+    from gobetween.session import verdict_words
     from gobetween.store import store_of
-    from gobetween.study import Study, verdict_words
+    from gobetween.study import Study
     from gobetween.study_spec import StudySpec
 
     made, stopped = not path.exists(), None
@@ -136,7 +137,7 @@ def _read(path: Path, logs: tuple[str, ...], names: tuple[str | None, str, str],
     from gobetween.cli.logs import parse_family_option
     from gobetween.core.families import Bernoulli
     from gobetween.log_readers import Columns
-    from gobetween.logs import Task, count_logs
+    from gobetween.log_reading import Task, count_logs
     from gobetween.study_spec import StudySpec
 
     if path.exists() and family is not None:

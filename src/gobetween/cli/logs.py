@@ -180,9 +180,9 @@ def replay(
     import numpy as np
 
     from gobetween.log_readers import Columns
+    from gobetween.log_reading import Task
     from gobetween.log_replay import read_rows
     from gobetween.log_replay import replay as play
-    from gobetween.logs import Task
     from gobetween.rules import parse_rule
     from gobetween.summary import mean_and_half_width
 

@@ -76,7 +76,7 @@ def receipt_lines(receipt: Any, done: str) -> list[str]:
     if receipt.late:
         lines.append("it came after its lease had ended; it counts, and is marked as late")
     if receipt.stopped is not None:
-        from gobetween.study import verdict_words
+        from gobetween.session import verdict_words
 
         lines.append(f"the study has stopped: {verdict_words(receipt.stopped)}")
     return lines + [query_words(query) for query in receipt.asked]
