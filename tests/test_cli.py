@@ -1,6 +1,7 @@
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -170,6 +171,17 @@ def test_simulate_shows_a_table_and_writes_rows(tmp_path: Path) -> None:
     rows = (tmp_path / "runs.csv").read_text().splitlines()
     assert rows[0] == "run,delta,tau,correct,censored"
     assert len(rows) == 1 + 6 * 2
+
+
+def test_with_costs_every_number_stands_under_its_name() -> None:
+    done = run("simulate", EXAMPLES / "clinics.toml", "--runs", 4, "--max-steps", 100, GOBETWEEN_JIT="off")
+    head, row = (line for line in done.stdout.splitlines() if line.split() and line.split()[0] in ("delta", "0.1"))
+    names, cells = ([cell.strip() for cell in re.split("[┃│]", line)] for line in (head, row))
+    assert names == ["delta", "queries", "cost", "wrong ≤", "bound", "ratio"]
+    assert len(cells) == 6
+    assert cells[1].startswith("100 ±")
+    assert cells[4] == "11,069"
+    assert max(map(len, done.stdout.splitlines())) <= 80
 
 
 def test_simulate_json_has_the_documented_shape() -> None:

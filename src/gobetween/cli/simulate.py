@@ -133,10 +133,9 @@ def summary_table(rows: Any, priced: bool) -> Any:
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         low, _, high = row.quantiles
+        spread = f"{row.cost:,.0f} ± {row.cost_half_width:,.0f}" if priced else f"{low:,.0f}–{high:,.0f}"
         table.add_row(
-            f"{row.delta:g}", f"{row.mean:,.0f} ± {row.half_width:,.0f}", f"{low:,.0f}–{high:,.0f}",
-            f"{row.wrong:.1%} ≤ {row.wrong_high:.1%}",
-            *((f"{row.cost:,.0f} ± {row.cost_half_width:,.0f}",) if priced else ()),
+            f"{row.delta:g}", f"{row.mean:,.0f} ± {row.half_width:,.0f}", spread, f"{row.wrong:.1%} ≤ {row.wrong_high:.1%}",
             f"{row.bound:,.0f}" if row.bound >= 1000 else f"{row.bound:,.1f}", f"{row.ratio:.2f}" if row.ratio else "",
         )  # fmt: skip
     return table
