@@ -119,37 +119,41 @@ def test_every_executor_finds_the_same(grid: Path, kind: str) -> None:
     assert exported(one) == exported(other)
 
 
+def rows_in(path: Path) -> int:
+    """Rows that a results file holds; 0 while there is none."""
+    if not path.exists():
+        return 0
+    with sqlite3.connect(path, timeout=60) as database:
+        known = database.execute("SELECT 1 FROM sqlite_master WHERE name = 'rows'").fetchone()
+        found = int(database.execute("SELECT count(*) FROM rows").fetchone()[0]) if known else 0
+    database.close()
+    return found
+
+
 def test_killed_twenty_times_the_table_is_the_same(grid: Path) -> None:
     """kill -9 at random moments, then resumed: no row lost, doubled or different."""
     moments = random.Random(3)
-    grid.write_text(GRID.replace("runs = 20", "runs = 400"), encoding="utf-8")
+    grid.write_text(GRID.replace("runs = 20", "runs = 800"), encoding="utf-8")
     whole, broken = grid.with_name("whole.sqlite"), grid.with_name("broken.sqlite")
     command = [sys.executable, "-m", "gobetween", "experiment", str(grid), "--json", "--out"]
     environment = os.environ | {"GOBETWEEN_JIT": "off"}
-    killed, held = 0, []
-    while killed < 20:
+    held = [0]
+    for _ in range(20):
         process = subprocess.Popen([*command, str(broken)], env=environment, stdout=subprocess.DEVNULL)
-        try:
-            process.wait(moments.uniform(0.3, 1.1))
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            killed += 1
-            if broken.exists():
-                with sqlite3.connect(broken) as database:
-                    known = database.execute("SELECT 1 FROM sqlite_master WHERE name = 'rows'").fetchone()
-                    held.append(database.execute("SELECT count(*) FROM rows").fetchone()[0] if known else 0)
-        else:
-            assert process.returncode == 0
-            held.clear()
-            broken.unlink()  # it was faster than the killing: begin anew
+        while rows_in(broken) <= held[-1] and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(moments.uniform(0.0, 0.1))
+        assert process.poll() is None, "the work was done before it was killed: make it longer"
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        held.append(rows_in(broken))
     assert held == sorted(held)
-    assert len(set(held)) > 5  # the kills came in the midst of work
+    assert len(set(held)) == 21  # every kill came in the midst of work
     one = subprocess.run([*command, str(broken)], env=environment, capture_output=True, check=True, timeout=300)
     other = subprocess.run([*command, str(whole)], env=environment, capture_output=True, check=True, timeout=300)
     assert json.loads(one.stdout)["results"] == json.loads(other.stdout)["results"]
     assert exported(broken) == exported(whole)
-    assert exported(whole).count("\n") == 1 + 8 * 400 * 2
+    assert exported(whole).count("\n") == 1 + 8 * 800 * 2
 
 
 def test_a_full_disk_is_said_and_nothing_is_lost(grid: Path) -> None:
