@@ -418,6 +418,7 @@ def test_command_line(tmp_path: Path) -> None:
         (["logs", "analyse", "log.csv", "--family", "gaussian:sigma=x"], "write it as name:key=number"),
         (["logs", "analyse", "log.csv", "--family", "exponential"], "rows cannot be used"),
         (["logs", "replay", "log.csv", "--sampling", "psychic"], "--sampling = 'psychic'"),
+        (["logs", "replay", "log.csv", "--sampling", "oracle"], "a log does not know the true means that the oracle follows"),
     ):
         done = run(tmp_path, *arguments)
         assert done.returncode == 2, done.stdout

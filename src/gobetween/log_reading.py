@@ -147,10 +147,10 @@ class Reading:
     def _order(self, batch: Batch) -> None:
         if batch.order is None or self.stats.disorder is not None or not len(batch.order):
             return
-        texts = isinstance(batch.order, list)
-        present = (
-            [i for i, text in enumerate(batch.order) if text] if texts else np.flatnonzero(~np.isnan(batch.order)).tolist()
-        )
+        if isinstance(batch.order, list):
+            present = [i for i, text in enumerate(batch.order) if text]
+        else:
+            present = np.flatnonzero(~np.isnan(batch.order)).tolist()
         if not present:
             return
         if isinstance(batch.order, list):

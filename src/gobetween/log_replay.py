@@ -4,22 +4,26 @@ Asking mediator e consumes e's next row. Rows of one mediator are independent dr
 any order of them is as good as the logged one, and each run permutes them anew.
 """
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gobetween.core.families import Family
+from gobetween.core.bound import binary_kl
+from gobetween.core.families import Bernoulli, Family
 from gobetween.core.jit import index, leaf
 from gobetween.core.round import observe, verdict
-from gobetween.core.sampling import Sampler, Tracking, choose, new_sampler, restart
+from gobetween.core.sampling import Oracle, Sampler, Tracking, choose, new_sampler, restart
 from gobetween.core.state import State, clear, new_state
 from gobetween.core.stopping import EProcess, Stopper, constant, new_stopper
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.engine import stream
 from gobetween.errors import LogError
-from gobetween.log_readers import batches
+from gobetween.log_readers import Columns, batches
 from gobetween.log_reading import BadLogError, Reading, Task
+from gobetween.summary import mean_and_half_width
 
 NONE = index(0)
 
@@ -49,6 +53,22 @@ class Replay:
     """Mediator → runs that ended because its log had no more rows."""
     N_e: Ints
     """[runs, E]"""
+    rows: int
+    """In the log."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe summary; the mean is over replays that stopped."""
+        stopped = self.tau[~self.ran_out]
+        mean, half_width = mean_and_half_width(stopped) if len(stopped) else (None, math.inf)
+        return {
+            "stopped": len(stopped),
+            "mean": mean,
+            "half_width": half_width if math.isfinite(half_width) else None,
+            "quantiles": np.quantile(stopped, (0.1, 0.9)).tolist() if len(stopped) else None,
+            "named": {name: self.named.count(name) for name in sorted(set(self.named)) if name},
+            "ran_out": int(self.ran_out.sum()),
+            "exhausted": self.exhausted,
+        }
 
 
 @leaf
@@ -115,6 +135,8 @@ def replay(
     K, E = len(rows.arms), len(rows.mediators)
     if K < 2:
         raise LogError("a replay needs a log with at least two arms")
+    if isinstance(sampling, Oracle):
+        raise LogError("a log does not know the true means that the oracle follows: choose another sampling rule")
     declared = np.full(E, policies is not None)
     known = np.zeros((E, K)) if policies is None else policies
     sampler = new_sampler(sampling, known, declared, np.ones(E))
@@ -132,4 +154,32 @@ def replay(
         named.append(rows.arms[best] if best >= 0 else "")
         if empty >= 0:
             exhausted[rows.mediators[empty]] += 1
-    return Replay(delta, tau, tuple(named), out, exhausted, N_e)
+    return Replay(delta, tau, tuple(named), out, exhausted, N_e, int(rows.starts[-1]))
+
+
+def replay_logs(
+    *sources: Any,
+    family: Family = Bernoulli(),  # noqa: B008 - an immutable tuple
+    delta: float = 0.05,
+    mediator: str | None = None,
+    arm: str = "arm",
+    reward: str = "reward",
+    order: str | None = None,
+    declared: Mapping[str, Sequence[float] | None] | None = None,
+    arms: Sequence[str] | None = None,
+    skip_bad: bool = False,
+    sampling: Any = Tracking(policies="unknown"),  # noqa: B008 - an immutable value
+    stopping: Any = EProcess(),  # noqa: B008 - an immutable value
+    runs: int = 200,
+    seed: int = 0,
+) -> Replay:
+    """Replay rules on logs; sources and columns as in `analyse_logs`. Declared policies are used where all are given."""
+    binary_kl(delta)
+    columns = Columns(mediator or "mediator", arm, reward, order)
+    task = Task(family, columns, mediator is not None or bool(declared), tuple(arms or ()), tuple(declared or ()), delta)
+    rows = read_rows(task, sources, skip_bad)
+    policies = None
+    if declared and all(row is not None for row in declared.values()):
+        places = [task.arms.index(name) for name in rows.arms]
+        policies = np.array([np.asarray(declared[name], dtype=np.float64)[places] for name in rows.mediators])
+    return replay(rows, family, sampling, stopping, delta, runs, seed, policies)

@@ -105,3 +105,20 @@ def policy_grid(found: Any) -> Grid:
         shown = [f"{c['share']:.1%} ({c['low']:.1%}–{c['high']:.1%})" for c in part]
         rows.append((mediator, f"{sum(c['rows'] for c in part):,}", *shown))
     return Grid(("mediator", "rows", *(arm.arm for arm in found.arms)), rows)
+
+
+def replay_sentences(found: Any) -> list[str]:
+    """What replays came to: a Replay in words."""
+    numbers = found.to_dict()
+    lines = [f"the rule stopped in {numbers['stopped']} of {len(found.tau)}"]
+    if numbers["stopped"]:
+        error = "" if numbers["half_width"] is None else f" ± {numbers['half_width']:,.0f}"
+        low, high = numbers["quantiles"]
+        lines.append(f"after {numbers['mean']:,.0f}{error} rows on average, 10% to 90%: {low:,.0f} to {high:,.0f}")
+    lines += [f"  named {name!r} {times} times" for name, times in numbers["named"].items()]
+    lines += [
+        f"  in {n} replays the log of {name!r} ran out before the rule stopped" for name, n in found.exhausted.items() if n
+    ]
+    if numbers["ran_out"]:
+        lines.append("Replays that ran out are not in the mean, which is then too small: a longer log would tell.")
+    return lines

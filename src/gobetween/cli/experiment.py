@@ -112,7 +112,8 @@ def export(results: str, to_csv: str | None, parquet: str | None) -> None:
                 writer = csv.writer(stream, lineterminator="\n")
                 writer.writerow(COLUMNS)
                 writer.writerows(held.rows())
-            click.echo(f"wrote {to_csv}", err=True)
+            if to_csv != "-":
+                click.echo(f"wrote {to_csv}", err=True)
         if parquet:
             _write_parquet(load_results(results), parquet)
             click.echo(f"wrote {parquet}", err=True)

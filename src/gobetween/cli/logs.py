@@ -1,7 +1,6 @@
 """`gobetween logs`: the best arm from data that others have collected; sampling rules replayed on it."""
 
 import json
-import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -177,51 +176,19 @@ def replay(
     as_json: bool,
 ) -> None:
     """How many rows a rule would have needed: asking a mediator consumes its next logged row."""
-    import numpy as np
-
-    from gobetween.log_readers import Columns
-    from gobetween.log_reading import Task
-    from gobetween.log_replay import read_rows
-    from gobetween.log_replay import replay as play
+    from gobetween.cli import printable
+    from gobetween.log_replay import replay_logs
+    from gobetween.log_words import replay_sentences
     from gobetween.rules import parse_rule
-    from gobetween.summary import mean_and_half_width
 
     who, when = parse_rule(sampling, "sampling", "--sampling"), parse_rule(stopping, "stopping", "--stopping")
+    columns: dict[str, Any] = {"mediator": mediator, "arm": arm, "reward": reward, "order": order, "skip_bad": skip_bad}
     options = settings(family, delta, declared)
-    known = tuple(options["arms"] or ())
-    columns = Columns(mediator or "mediator", arm, reward, order)
-    task = Task(options["family"], columns, mediator is not None, known, tuple(options["declared"] or ()), options["delta"])
-    rows = read_rows(task, files, skip_bad)
-    policies = None
-    if options["declared"] is not None and all(row is not None for row in options["declared"].values()):
-        policies = np.array([[options["declared"][m][known.index(a)] for a in rows.arms] for m in rows.mediators])
-    found = play(rows, options["family"], who.rule, when.rule, options["delta"], runs, seed, policies)
-    stopped = found.tau[~found.ran_out]
-    mean, half_width = mean_and_half_width(stopped) if len(stopped) else (math.nan, math.nan)
-    names = {name: found.named.count(name) for name in sorted(set(found.named)) if name}
-    out = int(found.ran_out.sum())
+    found = replay_logs(*files, **columns, **options, sampling=who.rule, stopping=when.rule, runs=runs, seed=seed)
     if as_json:
-        data = {
-            "format": 1, "rows": int(rows.starts[-1]), "sampling": who.name, "stopping": when.name, "delta": options["delta"],
-            "runs": runs, "seed": seed, "stopped": len(stopped), "mean": None if math.isnan(mean) else mean,
-            "half_width": half_width if math.isfinite(half_width) else None, "named": names, "ran_out": out,
-            "exhausted": found.exhausted,
-        }  # fmt: skip
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        about = {"format": 1, "rows": found.rows, "sampling": who.name, "stopping": when.name, "delta": found.delta}
+        click.echo(json.dumps(about | {"runs": runs, "seed": seed} | found.to_dict(), indent=2, ensure_ascii=False))
         return
-    from gobetween.cli import printable
-
-    click.echo(f"{runs} replays of {int(rows.starts[-1]):,} rows, sampling {who.name}, stopping {when.name}")
-    click.echo(f"the rule stopped in {len(stopped)} of {runs}")
-    if len(stopped):
-        low, high = np.quantile(stopped, (0.1, 0.9))
-        click.echo(
-            f"stopped in {len(stopped)}: {mean:,.0f} ± {half_width:,.0f} rows on average, 10% to 90%: {low:,.0f} to {high:,.0f}"
-        )
-        for name, times in names.items():
-            click.echo(printable(f"  named {name!r} {times} times"))
-    for name, times in found.exhausted.items():
-        if times:
-            click.echo(printable(f"  in {times} replays the log of {name!r} ran out before the rule stopped"))
-    if out:
-        click.echo("Replays that ran out are not counted in the mean, which is then too small: a longer log would tell.")
+    click.echo(f"{runs} replays of {found.rows:,} rows, sampling {who.name}, stopping {when.name}")
+    for line in replay_sentences(found):
+        click.echo(printable(line))

@@ -93,59 +93,36 @@ def ask(n: int | None, worker: str | None, key: str | None, study: Any, name: An
     show({"format": 1, "queries": [asdict(query) for query in asked]}, as_json, *lines)
 
 
+def answer(function: Any) -> Any:
+    """Options that say what a mediator answered."""
+    for option in (
+        click.option("--key", help="Makes the command safe to repeat."),
+        click.option("--accept-surprise", is_flag=True, help="Record an arm that the declared policy never pulls."),
+        click.option("--silent", is_flag=True, help="The mediator did not act."),
+        click.option("--reward", type=float, help="What it paid."),
+        click.option("--arm", help="The arm that was pulled."),
+    ):
+        function = option(function)
+    return function
+
+
 @verb("tell")
 @click.argument("query", type=int, required=False)
-@click.option("--arm", help="The arm that was pulled.")
-@click.option("--reward", type=float, help="What it paid.")
-@click.option("--silent", is_flag=True, help="The mediator did not act.")
+@answer
 @click.option("--mediator", help="Who answered unasked, when there is no query.")
-@click.option("--accept-surprise", is_flag=True, help="Record an arm that the declared policy never pulls.")
-@click.option("--key", help="Makes the command safe to repeat.")
-def tell(
-    query: int | None,
-    arm: str | None,
-    reward: float | None,
-    silent: bool,
-    mediator: str | None,
-    accept_surprise: bool,
-    key: str | None,
-    study: Any,
-    name: Any,
-    actor: Any,
-    as_json: bool,
-) -> None:
+def tell(query: int | None, mediator: str | None, study: Any, name: Any, actor: Any, as_json: bool, **answered: Any) -> None:
     """Record an answer: tell QUERY --arm … --reward …, or --silent, or --mediator … --arm … --reward … (unasked)."""
-    receipt = opened(study, name, actor).tell(
-        query, arm=arm, reward=reward, silent=silent, mediator=mediator, accept_surprise=accept_surprise, key=key
-    )
+    receipt = opened(study, name, actor).tell(query, mediator=mediator, **answered)
     show({"format": 1, **asdict(receipt)}, as_json, *receipt_lines(receipt, f"recorded for query {receipt.query}"))
 
 
 @verb("correct")
 @click.argument("query", type=int)
-@click.option("--arm", help="The arm that was really pulled.")
-@click.option("--reward", type=float, help="What it really paid.")
-@click.option("--silent", is_flag=True, help="The mediator did not act.")
+@answer
 @click.option("--reason", required=True, help="Why; it is kept.")
-@click.option("--accept-surprise", is_flag=True, help="Record an arm that the declared policy never pulls.")
-@click.option("--key", help="Makes the command safe to repeat.")
-def correct(
-    query: int,
-    arm: str | None,
-    reward: float | None,
-    silent: bool,
-    reason: str,
-    accept_surprise: bool,
-    key: str | None,
-    study: Any,
-    name: Any,
-    actor: Any,
-    as_json: bool,
-) -> None:
+def correct(query: int, reason: str, study: Any, name: Any, actor: Any, as_json: bool, **answered: Any) -> None:
     """Replace an answer that was wrong; both stay in the log."""
-    receipt = opened(study, name, actor).correct(
-        query, arm=arm, reward=reward, silent=silent, reason=reason, accept_surprise=accept_surprise, key=key
-    )
+    receipt = opened(study, name, actor).correct(query, reason=reason, **answered)
     show({"format": 1, **asdict(receipt)}, as_json, *receipt_lines(receipt, f"corrected query {query}"))
 
 
