@@ -11,8 +11,7 @@ run: .venv/ready
 
 test: lint parts
 	$(BIN)/python -m pytest
-	GOBETWEEN_JIT=off $(BIN)/python -m pytest tests/test_families.py tests/test_bound.py tests/test_game.py tests/test_geometry.py \
-		tests/test_tracking.py tests/test_eprocess.py tests/test_run.py tests/test_learner.py
+	GOBETWEEN_JIT=off $(BIN)/python -m pytest tests/core tests/simulation/test_engine.py tests/study/test_learner.py
 
 lint: .venv/dev
 	$(BIN)/ruff check .
@@ -39,7 +38,7 @@ study: .venv/dev
 
 # the same properties on many more, random examples, and what takes too long or breaks too much for every day
 stress: .venv/dev parts
-	HYPOTHESIS_PROFILE=wild $(BIN)/python -m pytest tests/test_bound.py tests/test_geometry.py tests/test_spec.py
+	HYPOTHESIS_PROFILE=wild $(BIN)/python -m pytest tests/core/test_bound.py tests/core/test_geometry.py tests/files/test_problem_file.py
 	$(BIN)/python -m pytest tests/stress
 
 clean:

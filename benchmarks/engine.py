@@ -14,10 +14,10 @@ import numpy as np
 import gobetween as gb
 from gobetween.core.families import draw
 from gobetween.core.jit import leaf
-from gobetween.core.round import observe
 from gobetween.core.sampling import new_sampler
 from gobetween.core.state import new_state
-from gobetween.engine import pull
+from gobetween.core.step import observe
+from gobetween.simulation.engine import pull
 
 MEANS = [1.5, 1.0, 0.7, 0.5]
 POLICIES = [[0.1, 0.8, 0.1, 0.0], [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.1, 0.8], [0.2, 0.0, 0.4, 0.4]]

@@ -45,7 +45,7 @@ def one(paths: list[str]) -> None:
 
 def workers(paths: list[str]) -> None:
     import gobetween as gb
-    from gobetween.executors import open_executor
+    from gobetween.simulation.executors import open_executor
 
     times = {}
     for count in (1, 2):

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import gobetween as gb
-from gobetween.executors import open_executor
-from gobetween.experiment import Experiment, parse_experiment, run_block
+from gobetween.simulation.executors import open_executor
+from gobetween.simulation.runner import Experiment, parse_experiment, run_block
 
 TOML = {
     "delta": [0.4, 0.1, 0.01, 0.001],

@@ -10,8 +10,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from log_claims import wrong_claims
 
 import gobetween as gb
-from gobetween.diagnostics import confounding_alarms, policy_alarms
-from gobetween.summary import exact_interval
+from gobetween.core.alarms import confounding_alarms, policy_alarms
+from gobetween.simulation.summary import exact_interval
 
 DOCS = Path(__file__).parent.parent / "docs"
 POLICIES = np.array([[0.4, 0.3, 0.3], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6]])

@@ -19,7 +19,7 @@ from gobetween.core.families import Family, draw
 from gobetween.core.jit import leaf
 from gobetween.core.state import Tally, count, new_tally
 from gobetween.core.transport import evidence
-from gobetween.summary import exact_interval
+from gobetween.simulation.summary import exact_interval
 
 DOCS = Path(__file__).parent.parent / "docs"
 DELTA = 0.1

@@ -12,9 +12,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from gobetween.store import open_store
-from gobetween.study import Study
-from gobetween.study_spec import parse_study
+from gobetween.study.spec import parse_study
+from gobetween.study.store import open_store
+from gobetween.study.study import Study
 
 SPEC: dict[str, Any] = {
     "family": "bernoulli",
@@ -27,7 +27,7 @@ ENVIRONMENT = os.environ | {"GOBETWEEN_JIT": "off"}
 #: Asks and tells in a loop; a line on standard output is an acknowledgement.
 WRITER = """
 import random, sys
-from gobetween.study import Study
+from gobetween.study.study import Study
 where, rounds, me = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 rng = random.Random(me)
 study = Study.open(where)

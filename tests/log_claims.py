@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.log_readers import Batch, Columns, Names
-from gobetween.log_reading import Reading, Task
+from gobetween.logs.batch import Batch, Columns, Names
+from gobetween.logs.reading import Reading, Task
 
 
 def simulated(family: Any, mediators: int, rows: int, rng: np.random.Generator, gap: float) -> Batch:

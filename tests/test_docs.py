@@ -36,7 +36,7 @@ def test_python_snippets_run_and_print_what_they_say(code: str, monkeypatch: pyt
 
 @pytest.mark.parametrize("text", [text for _, text in snippets("toml")], ids=[name for name, _ in snippets("toml")])
 def test_toml_snippets_are_read(text: str, tmp_path: Path) -> None:
-    from gobetween.spec import read_spec
+    from gobetween.files.problem import read_spec
 
     (tmp_path / "snippet.toml").write_text(text, encoding="utf-8")
     assert read_spec(tmp_path / "snippet.toml").problem.K >= 2

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import gobetween as gb
-from gobetween.results import Results
+from gobetween.simulation.results import Results
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "comparison.toml"
 

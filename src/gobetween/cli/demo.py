@@ -20,10 +20,10 @@ def command(seed: int, delta: float) -> None:
 
     from gobetween.core.problem import Problem
     from gobetween.core.sampling import UniformSampling
-    from gobetween.engine import simulate
-    from gobetween.store.memory import Memory
-    from gobetween.study import Study
-    from gobetween.study_spec import parse_study
+    from gobetween.simulation.engine import simulate
+    from gobetween.study.spec import parse_study
+    from gobetween.study.store.memory import Memory
+    from gobetween.study.study import Study
 
     spec = parse_study(
         {

@@ -44,8 +44,8 @@ def run(
 ) -> None:
     """Run FILE, or what is left of it; results do not depend on executor, workers or interruptions."""
     from gobetween.cli.simulate import bar
-    from gobetween.executors import open_executor
-    from gobetween.experiment import read_experiment, run_experiment
+    from gobetween.simulation.executors import open_executor
+    from gobetween.simulation.runner import read_experiment, run_experiment
 
     experiment = read_experiment(file)
     wanted = experiment.runs if runs is None else runs
@@ -63,8 +63,8 @@ def run(
 
 
 def _report(path: Path, experiment: Any, as_json: bool) -> None:
-    from gobetween.results import Results
-    from gobetween.summary import summarise
+    from gobetween.simulation.results import Results
+    from gobetween.simulation.summary import summarise
 
     with Results.read(path) as results:
         cells = [
@@ -102,7 +102,7 @@ def _show(path: Path, title: str, cells: Sequence[Any]) -> None:
 @click.option("--parquet", type=click.Path(), help="Write Parquet.")
 def export(results: str, to_csv: str | None, parquet: str | None) -> None:
     """Write the rows of a RESULTS file, one for each cell, run and delta."""
-    from gobetween.results import COLUMNS, Results, load_results
+    from gobetween.simulation.results import COLUMNS, Results, load_results
 
     if not to_csv and not parquet:
         raise ResultsError("name at least one of --csv FILE and --parquet FILE")

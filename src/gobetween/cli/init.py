@@ -85,10 +85,10 @@ def command(
     if path.suffix != ".toml":
         raise StudyError(f"{file}: name a file that ends in .toml")
     os.environ.setdefault("GOBETWEEN_JIT", "off")
-    from gobetween.session import verdict_words
-    from gobetween.store import store_of
-    from gobetween.study import Study
-    from gobetween.study_spec import StudySpec
+    from gobetween.study.spec import StudySpec
+    from gobetween.study.store import store_of
+    from gobetween.study.study import Study
+    from gobetween.study.transaction import verdict_words
 
     made, stopped = not path.exists(), None
     stats = _read(path, logs, (mediator, arm, reward), family, skip_bad) if logs else None
@@ -136,9 +136,9 @@ def _read(path: Path, logs: tuple[str, ...], names: tuple[str | None, str, str],
     """The statistics of the logs; the family is that of the study file where there is one."""
     from gobetween.cli.logs import parse_family_option
     from gobetween.core.families import Bernoulli
-    from gobetween.log_readers import Columns
-    from gobetween.log_reading import Task, count_logs
-    from gobetween.study_spec import StudySpec
+    from gobetween.logs.batch import Columns
+    from gobetween.logs.reading import Task, count_logs
+    from gobetween.study.spec import StudySpec
 
     if path.exists() and family is not None:
         raise StudyError(f"{path} says the family: leave out --family")

@@ -43,7 +43,7 @@ def settings(family: str | None, delta: float | None, declared: str | None) -> d
 
     found: dict[str, Any] = {"family": Bernoulli(), "delta": 0.05, "arms": None, "declared": None}
     if declared is not None:
-        from gobetween.study_spec import StudySpec
+        from gobetween.study.spec import StudySpec
 
         spec = StudySpec.from_toml(declared)
         policies = dict(zip(spec.mediators, spec.policies, strict=True))
@@ -58,7 +58,7 @@ def settings(family: str | None, delta: float | None, declared: str | None) -> d
 def parse_family_option(text: str) -> Any:
     """gaussian:sigma=2 as a family."""
     from gobetween.errors import GoBetweenError
-    from gobetween.spec import parse_family
+    from gobetween.files.problem import parse_family
 
     name, _, rest = text.partition(":")
     table: dict[str, Any] = {"name": name}
@@ -96,9 +96,9 @@ def analyse(
     """Is the best arm certain, and since which row? If not, what is missing?"""
     if sum(Path(file).stat().st_size for file in files if Path(file).is_file()) < SMALL:
         os.environ.setdefault("GOBETWEEN_JIT", "off")
-    from gobetween.executors import open_executor
-    from gobetween.log_words import sentences
-    from gobetween.logs import analyse_logs
+    from gobetween.logs.analysis import analyse_logs
+    from gobetween.pages.log_words import sentences
+    from gobetween.simulation.executors import open_executor
 
     options = settings(family, delta, declared)
     columns: dict[str, Any] = {"mediator": mediator, "arm": arm, "reward": reward, "order": order, "skip_bad": skip_bad}
@@ -108,8 +108,8 @@ def analyse(
 
     found = _with_workers(work, workers, open_executor)
     if report_to:
-        from gobetween.log_report import TITLE, sections
-        from gobetween.report import write_report
+        from gobetween.pages.html import write_report
+        from gobetween.pages.log import TITLE, sections
 
         path = write_report(Path(report_to), TITLE, sections(found, files))
     if as_json:
@@ -137,7 +137,7 @@ def _tables(found: Any) -> None:
 
     from gobetween.cli import printable
     from gobetween.cli.plan_page import page
-    from gobetween.log_words import arm_grid, policy_grid
+    from gobetween.pages.log_words import arm_grid, policy_grid
 
     console = page()
     for grid in (arm_grid(found), policy_grid(found)):
@@ -177,9 +177,9 @@ def replay(
 ) -> None:
     """How many rows a rule would have needed: asking a mediator consumes its next logged row."""
     from gobetween.cli import printable
-    from gobetween.log_replay import replay_logs
-    from gobetween.log_words import replay_sentences
-    from gobetween.rules import parse_rule
+    from gobetween.files.rules import parse_rule
+    from gobetween.logs.replay import replay_logs
+    from gobetween.pages.log_words import replay_sentences
 
     who, when = parse_rule(sampling, "sampling", "--sampling"), parse_rule(stopping, "stopping", "--stopping")
     columns: dict[str, Any] = {"mediator": mediator, "arm": arm, "reward": reward, "order": order, "skip_bad": skip_bad}

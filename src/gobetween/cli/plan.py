@@ -8,7 +8,7 @@ from typing import TypeVar
 import click
 
 from gobetween.errors import GoBetweenError, SpecError
-from gobetween.files import read_toml
+from gobetween.files.toml import read_toml
 
 T = TypeVar("T")
 
@@ -30,8 +30,8 @@ def command(file: str, delta: str | None, as_json: bool) -> None:
     K, E = (len(data[key]) if isinstance(data.get(key), list) else 1 for key in ("arms", "mediators"))
     if K * max(K, E) ** 2 <= SMALL:
         os.environ.setdefault("GOBETWEEN_JIT", "off")
-    from gobetween.planning import DELTAS, make_plan
-    from gobetween.spec import parse_spec
+    from gobetween.files.problem import parse_spec
+    from gobetween.simulation.plan import DELTAS, make_plan
 
     spec = parse_spec(data, file)
     deltas = deltas_of(delta, spec.settings.delta)
@@ -54,7 +54,7 @@ def named(source: str, work: Callable[[], T]) -> T:
 
 def deltas_of(option: str | None, in_file: tuple[float, ...]) -> tuple[float, ...]:
     """The risks of the option, or else those of the file."""
-    from gobetween.spec import parse_deltas
+    from gobetween.files.problem import parse_deltas
 
     return in_file if option is None else named("--delta", lambda: parse_deltas(_numbers(option)))
 

@@ -5,7 +5,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gobetween.cli import printable
-from gobetween.planning import Plan
+from gobetween.simulation.plan import Plan
 
 BAR = 16
 NARROWEST = 60

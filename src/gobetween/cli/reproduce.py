@@ -19,10 +19,10 @@ from gobetween.errors import ResultsError
 def command(tables: tuple[str, ...], runs: int | None, seed: int, out: str) -> None:
     """Run the paper's experiments; every cell beside the paper's number, and what our default rules need."""
     from gobetween.cli.simulate import bar
-    from gobetween.paper import TABLES
-    from gobetween.report import write_report
-    from gobetween.reproduction import check, count_runs, reproduce
-    from gobetween.reproduction_report import TITLE, sections, write_csv
+    from gobetween.pages.html import write_report
+    from gobetween.pages.reproduction import TITLE, sections, write_csv
+    from gobetween.paper.reproduction import check, count_runs, reproduce
+    from gobetween.paper.tables import TABLES
 
     names, folder = tables or tuple(TABLES), Path(out)
     check(names, runs)
@@ -44,7 +44,7 @@ def _show(page: Any) -> None:
     from rich.table import Table
 
     from gobetween.cli.plan_page import page as new_page
-    from gobetween.report import Grid, Text
+    from gobetween.pages.html import Grid, Text
 
     console = new_page()
     for section in page:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from gobetween.errors import SpecError
-from gobetween.files import read_toml
+from gobetween.files.toml import read_toml
 
 
 @click.command("simulate")
@@ -46,10 +46,10 @@ def command(
     """How many queries the rules really take, and how often they are wrong, if the means are as in FILE."""
     data = read_toml(file)
     from gobetween.cli.plan import deltas_of, named
-    from gobetween.engine import MAX_STEPS, RUNS, simulate
-    from gobetween.planning import DELTAS
-    from gobetween.spec import parse_spec
-    from gobetween.summary import summarise
+    from gobetween.files.problem import parse_spec
+    from gobetween.simulation.engine import MAX_STEPS, RUNS, simulate
+    from gobetween.simulation.plan import DELTAS
+    from gobetween.simulation.summary import summarise
 
     spec = parse_spec(data, file)
     settings = spec.settings
@@ -76,7 +76,7 @@ def first(*values: int | None) -> int:
 
 def _rule(side: str, option: str | None, in_file: tuple[Any, ...], file: str) -> Any:
     """The option's rule, or the file's, or the default."""
-    from gobetween.rules import default, parse_rule
+    from gobetween.files.rules import default, parse_rule
 
     if option is not None:
         return parse_rule(option, side, f"--{side}")

@@ -41,7 +41,7 @@ def opened(study: str | None, name: str | None, actor: str | None, *, view: bool
         raise StudyError("there is no study.toml here: gobetween init makes one, --study names another place")
     if not where.endswith(".toml") or not Path(where).is_file() or Path(where).stat().st_size < SMALL:
         os.environ.setdefault("GOBETWEEN_JIT", "off")
-    from gobetween.store import open_study
+    from gobetween.study.store import open_study
 
     found = open_study(where, name, actor, take_over=not view)
     if found.unsaved:
@@ -76,7 +76,7 @@ def receipt_lines(receipt: Any, done: str) -> list[str]:
     if receipt.late:
         lines.append("it came after its lease had ended; it counts, and is marked as late")
     if receipt.stopped is not None:
-        from gobetween.session import verdict_words
+        from gobetween.study.transaction import verdict_words
 
         lines.append(f"the study has stopped: {verdict_words(receipt.stopped)}")
     return lines + [query_words(query) for query in receipt.asked]
@@ -199,7 +199,7 @@ def status(study: Any, name: Any, actor: Any, as_json: bool) -> None:
 @click.option("--limit", type=click.IntRange(1, 2**62), help="At most that many [default: all].")
 def events(after: int, limit: int | None, study: Any, name: Any, actor: Any, as_json: bool) -> None:
     """The log, one event on a line."""
-    from gobetween.study_words import event_words
+    from gobetween.pages.words import event_words
 
     for event in opened(study, name, actor, view=True).events(after, limit):
         if as_json:
@@ -214,7 +214,7 @@ def events(after: int, limit: int | None, study: Any, name: Any, actor: Any, as_
 def export(to_csv: str | None, jsonl: str | None, study: Any, name: Any, actor: Any, as_json: bool) -> None:
     """Write the queries as CSV, the events as JSON lines, or both."""
     from gobetween.cli.experiment import _target
-    from gobetween.study_words import csv_safe
+    from gobetween.pages.words import csv_safe
 
     if not to_csv and not jsonl:
         raise StudyError("name at least one of --csv FILE and --jsonl FILE")
@@ -246,8 +246,8 @@ def export(to_csv: str | None, jsonl: str | None, study: Any, name: Any, actor: 
 @click.option("--out", type=click.Path(), default="study-report", show_default=True, help="Folder for report.html.")
 def report(out: str, study: Any, name: Any, actor: Any, as_json: bool) -> None:
     """A page with the answer, the figures and what was recorded."""
-    from gobetween.report import write_report
-    from gobetween.study_report import sections
+    from gobetween.pages.html import write_report
+    from gobetween.pages.study import sections
 
     this = opened(study, name, actor, view=True)
     title, page = sections(this)
@@ -260,7 +260,7 @@ def report(out: str, study: Any, name: Any, actor: Any, as_json: bool) -> None:
 def doctor(migrate: bool, study: Any, name: Any, actor: Any, as_json: bool) -> None:
     """Check the store, replay the log and compare; says what to do."""
     if migrate:
-        from gobetween.store import migrate_study
+        from gobetween.study.store import migrate_study
 
         migrate_study(study or os.environ.get(VARIABLE) or "study.toml")
     complaints = opened(study, name, actor, view=True).doctor()

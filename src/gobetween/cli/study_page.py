@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gobetween.study_words import duration, moment
+from gobetween.pages.words import duration, moment
 
 
 def show_status(status: Any) -> None:

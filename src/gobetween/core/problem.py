@@ -89,7 +89,7 @@ class Problem:
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> "Problem":
         """Read a problem from a file in the one TOML shape (docs/plan.md)."""
-        from gobetween.spec import read_spec  # the one import upwards, for the reader's convenience
+        from gobetween.files.problem import read_spec  # the one import upwards, for the reader's convenience
 
         return read_spec(path).problem
 

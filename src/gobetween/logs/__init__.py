@@ -1,0 +1,1 @@
+"""The best arm from what others have already collected."""

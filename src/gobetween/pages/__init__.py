@@ -1,0 +1,1 @@
+"""What people read: blocks, figures and words, for reports, notebooks and the terminal alike."""

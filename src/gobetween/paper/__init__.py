@@ -1,0 +1,1 @@
+"""The paper's two experiments: its printed numbers, ours beside them, one run followed closely."""

@@ -1,0 +1,137 @@
+"""The paper's tables beside our own: each cell with its error, the difference and what the difference means."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from gobetween.core.bound import lower_bound
+from gobetween.core.stopping import GLR, EProcess
+from gobetween.errors import ProblemError
+from gobetween.paper.tables import TABLES, Column, Table
+from gobetween.simulation.engine import Runs, simulate
+
+RUNS = {"table1": 3000, "table2": 2000}
+"""Of each column: every cell of Table 1 gets a standard error of at most 1.5%; Table 2 twice the paper's runs."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: ours, the paper's, and z-scores of their difference."""
+
+    table: str
+    column: str
+    rule: str
+    """"paper" (the paper's stopping rule) or "default" (ours)."""
+    delta: float
+    runs: int
+    mean: float
+    error: float
+    """Standard error of our mean."""
+    deviation: float
+    """Standard deviation of one run."""
+    wrong: int
+    bound: float
+    """kl(δ, 1−δ) T*."""
+    printed: float | None
+    printed_half_width: float | None
+    z_printed: float | None
+    """The difference over its standard error, if the paper's ± is right."""
+    z_stated: float | None
+    """The same, if the paper's stated number of runs is right: its error is then deviation/√runs."""
+
+    @property
+    def half_width(self) -> float:
+        """Of our 95% interval."""
+        return 1.96 * self.error
+
+    @property
+    def difference(self) -> float | None:
+        """Relative to the paper's number."""
+        return None if self.printed is None else self.mean / self.printed - 1.0
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """A column under one stopping rule."""
+
+    table: Table
+    column: Column
+    rule: str
+    runs: Runs
+    cells: tuple[Cell, ...]
+
+
+def reproduce(
+    tables: Sequence[str] = tuple(TABLES),
+    runs: int | None = None,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> list[Reproduced]:
+    """Run both experiments of the paper, or one, under the paper's stopping rule and under our default one."""
+    check(tables, runs)
+    found = []
+    for table in (TABLES[name] for name in dict.fromkeys(tables)):
+        for rule, stopping in (("paper", GLR()), ("default", EProcess())):
+            for column in table.columns:
+                count = runs or RUNS[table.name]
+                result = simulate(column.problem, column.sampling, stopping, table.deltas, count, seed, progress=progress)
+                found.append(_reproduced(table, column, rule, result))
+    return found
+
+
+def check(tables: Sequence[str], runs: int | None) -> None:
+    """Refuse what cannot be reproduced."""
+    for name in tables:
+        if name not in TABLES:
+            raise ProblemError(f"{name!r} is not a table of the paper: choose from {', '.join(TABLES)}")
+    if runs is not None and runs < 2:
+        raise ProblemError(f"runs = {runs!r}: must be 2 or more, for an error needs at least two runs")
+
+
+def count_runs(tables: Sequence[str], runs: int | None) -> int:
+    """How many runs `reproduce` makes in all."""
+    return sum(2 * len(TABLES[name].columns) * (runs or RUNS[name]) for name in dict.fromkeys(tables) if name in TABLES)
+
+
+def _reproduced(table: Table, column: Column, rule: str, result: Runs) -> Reproduced:
+    bound = lower_bound(column.problem)
+    cells = tuple(_cell(table, column, rule, result, d, bound.queries(delta)) for d, delta in enumerate(table.deltas))
+    return Reproduced(table, column, rule, result, cells)
+
+
+def _cell(table: Table, column: Column, rule: str, result: Runs, d: int, bound: float) -> Cell:
+    tau, n = result.tau[:, d], len(result.tau)
+    mean, deviation = float(tau.mean()), float(tau.std(ddof=1))
+    error = deviation / math.sqrt(n)
+    printed, half_width = (column.means[d], column.half_widths[d]) if rule == "paper" else (None, None)
+    z_printed = z_stated = None
+    if printed is not None and half_width is not None:
+        z_printed = (mean - printed) / math.hypot(error, half_width / 1.96)
+        z_stated = (mean - printed) / math.hypot(error, deviation / math.sqrt(table.runs))
+    return Cell(
+        table=table.name,
+        column=column.name,
+        rule=rule,
+        delta=table.deltas[d],
+        runs=n,
+        mean=mean,
+        error=error,
+        deviation=deviation,
+        wrong=int((~result.correct[:, d]).sum()),
+        bound=bound,
+        printed=printed,
+        printed_half_width=half_width,
+        z_printed=z_printed,
+        z_stated=z_stated,
+    )
+
+
+def not_monotone(column: Column) -> tuple[int, ...]:
+    """Rows where the paper's own column falls although δ does, or stands before such a fall: noise of independent runs."""
+    means = column.means
+    falls = [d for d in range(1, len(means)) if _falls(means[d - 1], means[d])]
+    return tuple(sorted({row for d in falls for row in (d - 1, d)}))
+
+
+def _falls(before: float | None, now: float | None) -> bool:
+    return before is not None and now is not None and now < before

@@ -1,0 +1,82 @@
+"""One simulated run, followed closely: what the evidence and the estimates do along the way."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gobetween.core.evidence import ArmReport, arm_report, least_log_evalue
+from gobetween.core.families import draw
+from gobetween.core.jit import index
+from gobetween.core.problem import Problem
+from gobetween.core.sampling import Sampling, Tracking, choose, new_sampler, resolve
+from gobetween.core.state import new_state
+from gobetween.core.step import observe
+from gobetween.core.stopping import GLR, EProcess, constant, glr, growth, new_stopper
+from gobetween.core.types import Floats, Ints
+from gobetween.simulation.engine import ladder, pull, stream
+
+POINTS = 400
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A run until both rules, the paper's and the e-process, have stopped."""
+
+    delta: float
+    t: Ints
+    """[points] queries made when it was looked at."""
+    Z: Floats
+    """[points] the likelihood ratio that the paper's rule compares with beta."""
+    log_e: Floats
+    """[points] the smallest ln E of the leader against a rival; it needs log_limit."""
+    beta: Floats
+    """[points] the paper's threshold."""
+    log_limit: float
+    stopped_glr: int
+    stopped_e: int
+    """After how many queries each rule stopped."""
+    N_e: Ints
+    N_a: Ints
+    """[E], [K] counts at the end."""
+    arms: tuple[ArmReport, ...]
+    """Estimates with confidence sequences at the end."""
+
+
+def follow(
+    problem: Problem,
+    sampling: Sampling = Tracking(),  # noqa: B008 - an immutable value
+    delta: float = 0.1,
+    seed: int = 0,
+    max_steps: int = 100_000,
+) -> Trace:
+    """Simulate one run and look at it from time to time, more closely at the beginning."""
+    family, K, E = problem.family, problem.K, problem.E
+    costs = np.ones(E) if problem.costs is None else problem.costs
+    everyone, state = np.ones(E, np.bool_), new_state(K, E)
+    sampler = new_sampler(resolve(sampling, problem), problem.policies, everyone, costs)
+    cumulative = ladder(problem)
+    world, own = stream(seed, 0, 0), stream(seed, 0, 1)
+    paper, limit = new_stopper(GLR(), family), constant(EProcess(), K, delta, family)
+    base = constant(GLR(), K, delta, family)
+    looks: list[tuple[int, float, float, float]] = []
+    stopped_glr = stopped_e = t = 0
+    while not (stopped_glr and stopped_e) and t < max_steps:
+        e = choose(family, sampler, state, index(t), everyone, own)
+        state.N_e[e] += 1
+        a = pull(cumulative, e, world.random())
+        observe(sampler, state, e, a, draw(family, float(problem.means[a]), world) if a < K else 0.0)
+        t += 1
+        best, Z = glr(family, state.tally)
+        beta = base + growth(paper, t)
+        log_e = least_log_evalue(family, state.tally, int(best)) if Z > 0.0 else -math.inf
+        stopped_glr = stopped_glr or (t if beta <= Z else 0)
+        stopped_e = stopped_e or (t if log_e >= limit else 0)
+        looks.append((t, float(Z), max(log_e, 0.0), beta))
+    kept = sorted({round(i) for i in np.linspace(0, len(looks) - 1, POINTS)})
+    columns = np.array([looks[i] for i in kept])
+    return Trace(
+        delta, columns[:, 0].astype(np.int64), columns[:, 1], columns[:, 2], columns[:, 3], float(limit),
+        stopped_glr, stopped_e, state.N_e, state.tally.N_a,
+        tuple(arm_report(family, name, state.tally, a, delta) for a, name in enumerate(problem.arms)),
+    )  # fmt: skip

@@ -1,0 +1,87 @@
+"""Runs in a few numbers: mean with its error, quantiles, the rate of wrong answers with an exact interval, the lower bound."""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from gobetween.core.bound import lower_bound
+from gobetween.core.problem import Problem
+from gobetween.core.types import Floats, Ints
+from gobetween.simulation.engine import Runs
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One δ."""
+
+    delta: float
+    runs: int
+    mean: float
+    half_width: float
+    """Of a 95% interval around the mean, by the normal approximation."""
+    quantiles: tuple[float, float, float]
+    """10%, 50%, 90%."""
+    wrong: float
+    wrong_low: float
+    wrong_high: float
+    """Share of runs that named another arm than the best, with the exact (Clopper–Pearson) 95% interval."""
+    censored: int
+    cost: float
+    cost_half_width: float
+    """Mean cost and its 95% interval; without costs, of one for each query."""
+    bound: float
+    """Least expected cost kl(δ, 1−δ) T*: in queries where the problem has no costs."""
+    ratio: float | None
+    """cost / bound."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe."""
+        values = asdict(self)
+        return {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in values.items()}
+
+
+def summarise(problem: Problem, result: Runs) -> list[Summary]:
+    """One summary for each δ."""
+    bound = lower_bound(problem)
+    costs = np.ones(problem.E) if problem.costs is None else problem.costs
+    return [_summary(result, d, costs, bound.cost(delta)) for d, delta in enumerate(result.deltas)]
+
+
+def mean_and_half_width(values: Ints | Floats) -> tuple[float, float]:
+    """The mean and half of its 95% interval, by the normal approximation."""
+    n = len(values)
+    return float(values.mean()), 1.96 * float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.inf
+
+
+def _summary(result: Runs, d: int, costs: Floats, bound: float) -> Summary:
+    tau, n = result.tau[:, d], len(result.tau)
+    wrong = int(np.sum(~result.correct[:, d] & ~result.censored[:, d]))
+    low, high = exact_interval(wrong, n)
+    mean, half_width = mean_and_half_width(tau)
+    cost, cost_half_width = mean_and_half_width(result.N_e[:, d] @ costs)
+    return Summary(
+        delta=result.deltas[d],
+        runs=n,
+        mean=mean,
+        half_width=half_width,
+        quantiles=tuple(float(q) for q in np.quantile(tau, (0.1, 0.5, 0.9))),  # type: ignore[arg-type]  # three of them
+        wrong=wrong / n,
+        wrong_low=low,
+        wrong_high=high,
+        censored=int(result.censored[:, d].sum()),
+        cost=cost,
+        cost_half_width=cost_half_width,
+        bound=bound,
+        ratio=cost / bound if 0.0 < bound < math.inf else None,
+    )
+
+
+def exact_interval(k: int, n: int, level: float = 0.95) -> tuple[float, float]:
+    """Clopper and Pearson's interval for a proportion, k out of n."""
+    from scipy.stats import beta
+
+    tail = 0.5 * (1.0 - level)
+    low = float(beta.ppf(tail, k, n - k + 1)) if k > 0 else 0.0
+    return low, float(beta.ppf(1.0 - tail, k + 1, n - k)) if k < n else 1.0

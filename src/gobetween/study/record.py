@@ -1,0 +1,84 @@
+"""What a study asks of a store: one study's record, read or written in a transaction. Stores are in `gobetween.study.store`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class QueryRow:
+    """All that is known of a query: what it takes to repeat, correct or refuse an answer. Mediator and arm by their place."""
+
+    query: int
+    mediator: int
+    status: str
+    """open, told, silent, cancelled or expired."""
+    slot: int | None
+    arm: int | None
+    reward: float | None
+    worker: str | None
+
+
+class Ledger(Protocol):
+    """One study inside a transaction; what is written is there wholly or not at all."""
+
+    @property
+    def now(self) -> float:
+        """The store's clock, in seconds since 1970."""
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """As it was at the first event."""
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """Versions and when the study was made."""
+
+    @property
+    def snapshot(self) -> Mapping[str, Any] | None:
+        """The state after the last event; None before the first."""
+
+    @property
+    def seq(self) -> int:
+        """Number of the last event."""
+
+    def query(self, number: int) -> QueryRow | None:
+        """A query by its number."""
+
+    def by_key(self, key: str) -> list[dict[str, Any]]:
+        """The events that were recorded under an idempotency key."""
+
+    def events(self, after: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
+        """Recorded events in order."""
+
+    def rows(self) -> Iterator[QueryRow]:
+        """All queries in order."""
+
+    def write(self, events: Sequence[Mapping[str, Any]], rows: Sequence[QueryRow], snapshot: Mapping[str, Any]) -> None:
+        """Append events, upsert queries and replace the snapshot."""
+
+    def respecify(self, spec: Mapping[str, Any]) -> None:
+        """Replace the spec of a study that has no events yet."""
+
+
+class Store(Protocol):
+    """Holds many named studies."""
+
+    def create(self, name: str, spec: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        """A new study; refused when the name is taken."""
+
+    def names(self) -> list[str]:
+        """The studies in this store."""
+
+    def writing(self, name: str) -> AbstractContextManager[Ledger]:
+        """A transaction that locks the study."""
+
+    def reading(self, name: str) -> AbstractContextManager[Ledger]:
+        """A consistent view that blocks nobody."""
+
+    def check(self) -> list[str]:
+        """Complaints of the database about itself."""
+
+    def close(self) -> None:
+        """Let go of connections."""

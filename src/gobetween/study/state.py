@@ -1,0 +1,256 @@
+"""The state of a live study and what each event does to it. Pure: no clock, no store.
+
+A command makes events and applies them; `doctor` applies the recorded ones again. There is one `apply`: it fills in what only
+the learner can decide (whom to ask), unless the event says it already, for what was asked is a fact.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from gobetween.study.learner import Learner
+from gobetween.study.spec import StudySpec
+
+Event = dict[str, Any]
+COUNTS = ("asked", "told", "silent", "cancelled", "expired", "late", "unasked", "corrected")
+TRAIL = 200
+
+
+@dataclass
+class Open:
+    """A query that has not been answered."""
+
+    mediator: str
+    asked: float
+    until: float | None
+    worker: str | None
+    reissue_of: int | None
+    expired: bool = False
+
+
+class Desk:
+    """A study at one moment."""
+
+    def __init__(self, spec: StudySpec) -> None:
+        self.spec, self.learner = spec, spec.new_learner()
+        self.open: dict[int, Open] = {}
+        self.to_reissue: list[int] = []
+        self.away: list[str] = []
+        self.paused = False
+        self.stopped: Event | None = None
+        self.identified = False
+        """Has the rule reached its verdict, even if the study was reopened since?"""
+        self.shaken = False
+        """Has an answer been corrected since?"""
+        self.counts = {name: dict.fromkeys(COUNTS, 0) for name in spec.mediators}
+        self.trail: list[tuple[int, float, float]] = []
+        self.stride = 1
+        self.absorbed: Event | None = None
+        """What came from a log: files and rows."""
+        self.surprises: list[str] = []
+        """What a replay found to differ from the record."""
+
+    # what is the case -------------------------------------------------------------------------------------------------
+
+    @property
+    def spent(self) -> tuple[int, float]:
+        """Queries and cost, open ones included."""
+        N_e = [int(n) for n in self.learner.queries]
+        return sum(N_e), sum(n * cost for n, cost in zip(N_e, self.spec.costs, strict=True))
+
+    @property
+    def affordable(self) -> list[str]:
+        """Mediators that the budget still allows to ask."""
+        queries, cost = self.spent
+        if self.spec.max_queries is not None and queries >= self.spec.max_queries:
+            return []
+        limit, prices = self.spec.max_cost, dict(zip(self.spec.mediators, self.spec.costs, strict=True))
+        return [name for name in self.learner.members if limit is None or cost + prices[name] <= limit * (1.0 + 1e-12)]
+
+    @property
+    def askable(self) -> list[str]:
+        """Mediators that the rule may ask, that are not away and that the budget allows."""
+        return [name for name in self.affordable if name not in self.away]
+
+    def flying(self) -> int:
+        """Open queries whose lease has not ended."""
+        return sum(not query.expired for query in self.open.values())
+
+    # what happens -----------------------------------------------------------------------------------------------------
+
+    def apply(self, event: Event) -> None:
+        """Let an event happen; fields that only the learner knows are filled in, or checked where they are recorded."""
+        getattr(self, f"_on_{event['kind']}")(event)
+        self._follow()
+
+    def _on_absorbed(self, event: Event) -> None:
+        """What a log brought: counts [E, K] and sums [E, K]."""
+        self.learner.absorb(event["N_ea"], [math.fsum(column) for column in zip(*event["S_ea"], strict=True)])
+        self.absorbed = {"files": event["files"], "rows": sum(map(sum, event["N_ea"]))}
+
+    def _on_asked(self, event: Event) -> None:
+        askable = self.askable
+        if "mediator" in event:
+            rule = self.learner.asked(event["mediator"], askable)
+            if rule != event["mediator"]:
+                self.surprises.append(f"query {event['query']} went to {event['mediator']!r}, the rule now says {rule!r}")
+            number = self.learner.issued - 1
+        else:
+            query = self.learner.ask(available=askable, go_on=True)
+            number, event["mediator"] = query.id, query.mediator
+        self._fill(event, "query", number)
+        self._fill(event, "reissue_of", self.to_reissue.pop(0) if self.to_reissue else None)
+        self.open[number] = Open(event["mediator"], event["at"], event["until"], event["worker"], event["reissue_of"])
+        self._count(event, "asked")
+
+    def _on_taken(self, event: Event) -> None:
+        self.open[event["query"]].worker = event["worker"]
+        self.open[event["query"]].until = event["until"]
+
+    def _on_told(self, event: Event) -> None:
+        self._answer(event, {"arm": event["arm"], "reward": event["reward"], "accept_surprise": event["surprise"]})
+        self._count(event, "told")
+
+    def _on_silent(self, event: Event) -> None:
+        self._answer(event, {"silent": True})
+        self._count(event, "silent")
+
+    def _answer(self, event: Event, answer: Mapping[str, Any]) -> None:
+        """An answer to an open query, a late one whose place has been given up, or one that nobody asked for."""
+        number = event.get("query")
+        if number in self.open:
+            self.learner.tell(number, **answer)
+            self._fill(event, "slot", number)
+            event["late"] = self.open.pop(number).expired
+        else:
+            self.learner.tell(mediator=event["mediator"], **answer)
+            self._fill(event, "slot", self.learner.issued - 1)
+            event["late"] = not event["unasked"]
+            if event["unasked"]:
+                self._fill(event, "query", event["slot"])
+                self._count(event, "unasked")
+        if event["late"]:
+            self._settled(number)
+            self._count(event, "late")
+
+    def _settled(self, number: Any) -> None:
+        """An expired query that has come to an end need not be issued anew."""
+        self.to_reissue = [waiting for waiting in self.to_reissue if waiting != number]
+
+    def _on_corrected(self, event: Event) -> None:
+        old, new = (None if event[k] is None else (event[k]["arm"], event[k]["reward"]) for k in ("old", "new"))
+        self.learner.correct(event["slot"], event["mediator"], old, new, accept_surprise=event["surprise"])
+        counts = self.counts[event["mediator"]]
+        for answer, step in ((old, -1), (new, 1)):
+            counts["silent" if answer is None else "told"] += step
+        self._count(event, "corrected")
+        self.shaken = self.shaken or self.identified
+
+    def _on_cancelled(self, event: Event) -> None:
+        self.learner.cancel(event["query"])
+        del self.open[event["query"]]
+        self._settled(event["query"])
+        self._count(event, "cancelled")
+
+    def _on_expired(self, event: Event) -> None:
+        number = event["query"]
+        self.to_reissue.append(number)
+        if self.spec.wait_for == "answer":
+            self.open[number].expired = True
+        else:
+            self.learner.cancel(number)
+            del self.open[number]
+        self._count(event, "expired")
+
+    def _on_away(self, event: Event) -> None:
+        self.away = sorted({*self.away, event["mediator"]})
+
+    def _on_available(self, event: Event) -> None:
+        self.away = [name for name in self.away if name != event["mediator"]]
+
+    def _on_paused(self, event: Event) -> None:
+        self.paused = True
+
+    def _on_resumed(self, event: Event) -> None:
+        self.paused = False
+
+    def _on_note(self, event: Event) -> None:
+        pass
+
+    def _on_stopped(self, event: Event) -> None:
+        self.stopped = event
+        self.identified = self.identified or event["verdict"] == "identified"
+
+    def _on_reopened(self, event: Event) -> None:
+        self.stopped = None
+        if self.learner.reconsider():
+            self.identified = self.shaken = False
+
+    def _on_edited(self, event: Event) -> None:
+        """A field that cannot touch the mathematics changes; lists of names change place by place."""
+        field, new = event["field"], event["new"]
+        if field == "mediators":
+            names = dict(zip(self.spec.mediators, new, strict=True))
+            self.counts = {names[name]: counts for name, counts in self.counts.items()}
+            self.away = [names[name] for name in self.away]
+            for query in self.open.values():
+                query.mediator = names[query.mediator]
+        if field == "arms" and self.stopped is not None and self.stopped["arm"] is not None:
+            self.stopped = self.stopped | {"arm": new[self.spec.arms.index(self.stopped["arm"])]}
+        if field in ("arms", "mediators"):
+            self.learner.rename(field, new)
+        change: dict[str, Any] = {field: tuple(new) if isinstance(new, list) else new}
+        self.spec = replace(self.spec, **change)
+
+    def _fill(self, event: Event, key: str, value: Any) -> None:
+        if key not in event:
+            event[key] = value
+        elif event[key] != value:
+            self.surprises.append(f"event {event.get('seq', '?')}: {key} is {event[key]!r}, replayed {value!r}")
+
+    def _count(self, event: Event, what: str) -> None:
+        self.counts[event["mediator"]][what] += 1
+
+    def _follow(self) -> None:
+        """Keep a thinned trail of the evidence, for the figure."""
+        counted = self.learner.counted
+        if counted - (self.trail[-1][0] if self.trail else 0) >= self.stride:
+            _, _, statistic, threshold = self.learner.evidence()
+            self.trail.append((counted, statistic, threshold))
+            if len(self.trail) > TRAIL:
+                self.trail, self.stride = self.trail[1::2], 2 * self.stride
+
+    # snapshots --------------------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe; its size does not grow with the log, only with open queries and with answers that wait for them."""
+        return {
+            "format": 1,
+            "spec": self.spec.to_dict(),
+            "learner": self.learner.to_dict(),
+            "open": [[number, asdict(query)] for number, query in self.open.items()],
+            "to_reissue": self.to_reissue,
+            "away": self.away,
+            "paused": self.paused,
+            "stopped": self.stopped,
+            "identified": self.identified,
+            "shaken": self.shaken,
+            "counts": self.counts,
+            "trail": [list(point) for point in self.trail],
+            "stride": self.stride,
+            "absorbed": self.absorbed,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Desk":
+        """The desk that `to_dict` described."""
+        desk = cls.__new__(cls)
+        desk.spec, desk.learner = StudySpec.from_dict(data["spec"]), Learner.from_dict(data["learner"])
+        desk.open = {number: Open(**query) for number, query in data["open"]}
+        desk.to_reissue, desk.away, desk.paused = list(data["to_reissue"]), list(data["away"]), data["paused"]
+        desk.identified, desk.shaken = data["identified"], data["shaken"]
+        desk.stopped, desk.counts = data["stopped"], data["counts"]
+        desk.trail, desk.stride = [(int(t), float(z), float(c)) for t, z, c in data["trail"]], data["stride"]
+        desk.surprises, desk.absorbed = [], data.get("absorbed")
+        return desk

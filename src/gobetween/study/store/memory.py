@@ -1,0 +1,79 @@
+"""A store in memory: the plainest implementation, for tests and demonstrations."""
+
+import copy
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from gobetween.errors import StudyError
+from gobetween.study.record import QueryRow
+
+
+class MemoryLedger:
+    """One study: lists and dicts."""
+
+    def __init__(self, spec: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        self.spec, self.about = copy.deepcopy(dict(spec)), dict(about)
+        self.snapshot: Mapping[str, Any] | None = None
+        self.now, self.seq = 0.0, 0
+        self._events: list[dict[str, Any]] = []
+        self._rows: dict[int, QueryRow] = {}
+
+    def query(self, number: int) -> QueryRow | None:
+        return self._rows.get(number)
+
+    def by_key(self, key: str) -> list[dict[str, Any]]:
+        return [copy.deepcopy(event) for event in self._events if event["key"] == key]
+
+    def events(self, after: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
+        yield from copy.deepcopy(self._events[after : None if limit is None else after + limit])
+
+    def rows(self) -> Iterator[QueryRow]:
+        yield from (self._rows[number] for number in sorted(self._rows))
+
+    def write(self, events: Sequence[Mapping[str, Any]], rows: Sequence[QueryRow], snapshot: Mapping[str, Any]) -> None:
+        self._events += [copy.deepcopy(dict(event)) for event in events]
+        self._rows |= {row.query: row for row in rows}
+        self.snapshot, self.seq = copy.deepcopy(snapshot), len(self._events)
+
+    def respecify(self, spec: Mapping[str, Any]) -> None:
+        self.spec = copy.deepcopy(dict(spec))
+
+
+class Memory:
+    """Studies that live as long as the process."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._studies: dict[str, MemoryLedger] = {}
+        self._lock, self._clock = threading.RLock(), clock
+
+    def create(self, name: str, spec: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        if name in self._studies:
+            raise StudyError(f"there is already a study {name!r}")
+        self._studies[name] = MemoryLedger(spec, about)
+
+    def names(self) -> list[str]:
+        return sorted(self._studies)
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[MemoryLedger]:
+        with self._lock:
+            ledger = copy.deepcopy(self._studies[name])
+            ledger.now = self._clock()
+            yield ledger
+            self._studies[name] = ledger
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[MemoryLedger]:
+        with self._lock:
+            ledger = copy.deepcopy(self._studies[name])
+            ledger.now = self._clock()
+        yield ledger
+
+    def check(self) -> list[str]:
+        return []
+
+    def close(self) -> None:
+        pass

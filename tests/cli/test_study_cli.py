@@ -1,0 +1,282 @@
+"""A study from the command line: one transaction for each command, one sentence for each mistake."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from parts import browser_page
+from postgres import Cluster
+
+import gobetween as gb
+from gobetween.study.spec import parse_study
+
+HOSTILE = "</script><script>alert(1)</script> =cmd() [bold]‮ \x1b[31m é"
+
+
+def run(folder: Path, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "gobetween", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=os.environ | environment, timeout=120)
+
+
+def good(folder: Path, *arguments: object, **environment: str) -> str:
+    done = run(folder, *arguments, **environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+def data(folder: Path, *arguments: object) -> Any:
+    return json.loads(good(folder, *arguments, "--json"))
+
+
+def refused(folder: Path, *arguments: object) -> str:
+    done = run(folder, *arguments)
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    return done.stderr
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    good(tmp_path, "init")
+    return tmp_path
+
+
+def test_a_study_by_hand(folder: Path) -> None:
+    assert "Nothing is known yet" in good(folder, "status")
+    assert good(folder, "ask") == "query 0: ask North (north@example.org)\n"
+    assert "recorded for query 0" in good(folder, "tell", 0, "--arm", "letter", "--reward", 1)
+    assert "already recorded" in good(folder, "tell", 0, "--arm", "letter", "--reward", 1)
+    assert "gobetween correct 0 changes that" in refused(folder, "tell", 0, "--arm", "letter", "--reward", 0)
+    good(folder, "ask", "-n", 2)
+    good(folder, "tell", 2, "--silent")
+    good(folder, "tell", "--mediator", "South", "--arm", "letter", "--reward", 0, "--key", "a1")
+    assert "already recorded" in good(folder, "tell", "--mediator", "South", "--arm", "letter", "--reward", 0, "--key", "a1")
+    good(folder, "correct", 0, "--arm", "text message", "--reward", 1, "--reason", "misread")
+    good(folder, "away", "South")
+    good(folder, "back", "South")
+    good(folder, "pause")
+    assert "the study is paused" in refused(folder, "ask")
+    good(folder, "resume")
+    good(folder, "note", "all quiet")
+    assert "query 1: ask South" in good(folder, "pending")
+    good(folder, "cancel", 1, "--reason", "closed")
+    status = good(folder, "status")
+    assert "the study is not sure yet" in status
+    assert "They are not the stopping rule" in status.replace("\n", " ")
+    assert "corrections are not chosen by their reward" in status.replace("\n", " ")
+    log = good(folder, "events")
+    assert "query 0 corrected from letter paying 1 to text message paying 1: misread" in log
+    assert log.count("\n") == 13
+    assert good(folder, "events", "--after", 11, "--limit", 1).count("\n") == 1
+    assert "all is well" in good(folder, "doctor")
+    rows = list(csv.DictReader(io.StringIO(good(folder, "export", "--csv", "-"))))
+    assert [row["status"] for row in rows] == ["told", "cancelled", "silent", "told"]
+    lines = good(folder, "export", "--jsonl", "-").splitlines()
+    assert [json.loads(line)["seq"] for line in lines] == list(range(1, 14))
+    good(folder, "export", "--csv", "out.csv", "--jsonl", "out.jsonl")
+    assert (folder / "out.csv").read_text().startswith("query,mediator,status,arm,reward,slot,worker\n")
+
+
+def test_json_has_the_documented_shape(folder: Path) -> None:
+    assert data(folder, "init", "again.toml") == {
+        "format": 1, "file": "again.toml", "made": True, "store": "again.sqlite", "rows_from_log": None,
+    }  # fmt: skip
+    asked = data(folder, "ask", "-n", 2)
+    assert list(asked) == ["format", "queries"]
+    assert list(asked["queries"][0]) == ["id", "mediator", "contact", "asked", "until", "worker", "reissue_of", "new"]
+    told = data(folder, "tell", 0, "--arm", "letter", "--reward", 1)
+    assert list(told) == ["format", "recorded", "query", "late", "asked", "stopped"]
+    status = data(folder, "status")
+    assert list(status) == [
+        "format", "name", "title", "state", "sentence", "how_far", "verdict", "leader", "statistic", "threshold", "p_value", "delta",
+        "counted", "told", "waiting_for", "queries_to_go", "cost_to_go", "queries", "cost", "max_queries", "max_cost", "arms",
+        "mediators", "pending", "assumptions", "from_log", "events", "at",
+    ]  # fmt: skip
+    assert list(status["arms"][0]) == ["arm", "pulls", "estimate", "low", "high"]
+    assert list(status["mediators"][0]) == [
+        "mediator", "contact", "away", "asked", "told", "silent", "cancelled", "expired", "late", "unasked", "corrected", "share",
+        "target",
+    ]  # fmt: skip
+    assert list(status["pending"][0]) == ["query", "mediator", "worker", "age", "until", "expired", "reissue_of"]
+    assert [list(json.loads(line))[:7] for line in good(folder, "events", "--json").splitlines()] == [
+        ["seq", "at", "actor", "kind", "query", "key", "part"]
+    ] * 3
+    assert data(folder, "doctor") == {"format": 1, "complaints": []}
+    assert data(folder, "pending")["queries"][0]["id"] == 1
+
+
+def test_finding_the_study(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    good(elsewhere, "ask", "--study", folder / "study.toml")
+    good(elsewhere, "ask", GOBETWEEN_STUDY=str(folder / "study.toml"))
+    assert data(elsewhere, "status", "--study", folder / "study.sqlite")["events"] == 2
+    assert "there is no study.toml here: gobetween init makes one" in refused(elsewhere, "ask")
+    assert "nothing.toml: no such file" in refused(elsewhere, "ask", "--study", "nothing.toml")
+    assert "nothing.sqlite: there is no such store" in refused(elsewhere, "ask", "--study", "nothing.sqlite")
+    (folder / "study.sqlite").rename(folder / "moved.sqlite")
+    assert "study.sqlite: there is no such store; gobetween init makes one" in refused(folder, "ask")
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_init_does_not_overwrite(folder: Path) -> None:
+    before = (folder / "study.toml").read_text()
+    assert "already has a study 'study'" in refused(folder, "init")
+    assert (folder / "study.toml").read_text() == before
+    assert "name a file that ends in .toml" in refused(folder, "init", "x.txt")
+    good(folder, "init", "other.toml")
+    (folder / "broken.toml").write_text("arms = 3\n")
+    assert "broken.toml: arms must be a list of tables" in refused(folder, "init", "broken.toml")
+    assert not (folder / "broken.sqlite").exists()
+    assert "its folder does not exist" in refused(folder, "init", "third.toml", "--store", "/no/where.sqlite")
+    assert not (folder / "third.toml").exists()
+
+
+def test_the_file_freezes_and_says_which_field(folder: Path) -> None:
+    path = folder / "study.toml"
+    text = path.read_text()
+    path.write_text(text.replace("delta = 0.05", "delta = 0.1"))
+    good(folder, "ask")  # before the first event anything may change
+    assert data(folder, "status")["delta"] == 0.1
+    path.write_text(text)
+    assert "delta cannot change, the study has begun: it is 0.1, not 0.05" in refused(folder, "ask")
+    path.write_text(text.replace("delta = 0.05", "delta = 0.1").replace('"3d"', '"1d"'))
+    good(folder, "ask")
+    assert "lease changed from 259200.0 to 86400.0" in good(folder, "events")
+
+
+def test_plan_and_simulate_read_the_same_file(folder: Path) -> None:
+    assert "text message" in good(folder, "plan", "study.toml")
+    done = run(folder, "simulate", "study.toml", "--runs", 2, "--max-steps", 50, GOBETWEEN_JIT="off")
+    assert done.returncode == 0, done.stderr
+
+
+MISTAKES: list[tuple[list[object], str]] = [
+    (["tell", 0, "--arm", "letter", "--reward", "nan"], "reward nan is not possible"),
+    (["tell", 0, "--arm", "letter", "--reward", "inf"], "reward inf is not possible"),
+    (["tell", 0, "--arm", "letter", "--reward", "1e999"], "reward inf is not possible"),
+    (["tell", 0, "--arm", "letter", "--reward", "0.5"], "a bernoulli reward is 0 or 1"),
+    (["tell", 0, "--arm", "fax", "--reward", "1"], "arm 'fax' is not known: choose one of 'letter', 'text message'"),
+    (["tell", 0, "--arm", "letter"], "an answer needs arm"),
+    (["tell", 7, "--silent"], "query 7 was never asked in this study"),
+    (["tell", "9" * 40, "--silent"], "was never asked in this study"),
+    (["tell", "--arm", "letter", "--reward", "1"], "name the query that is answered"),
+    (["tell", "--mediator", "West", "--arm", "letter", "--reward", "1"], "mediator 'West' is not known"),
+    (["tell", 0, "--mediator", "South", "--silent"], "query 0 was for mediator 'North'"),
+    (["ask", "-n", "0"], "n = 0: ask for 1 to 10,000 queries"),
+    (["ask", "-n", "x"], "'x' is not a valid integer"),
+    (["correct", 0, "--arm", "letter", "--reward", "1", "--reason", "r"], "query 0 is open: there is no answer to correct"),
+    (["cancel", 5], "query 5 was never asked"),
+    (["away", HOSTILE], "is not known"),
+    (["export"], "name at least one of --csv FILE and --jsonl FILE"),
+    (["export", "--csv", "/no/where.csv"], "cannot be written"),
+    (["note", " "], "a note needs some text"),
+    (["ask", "--study", "postgresql://me:secret@localhost/x"], "holds a password"),
+]
+
+
+def test_mistakes_change_nothing(folder: Path) -> None:
+    good(folder, "ask")
+    before = good(folder, "events", "--json")
+    for arguments, message in MISTAKES:
+        errors = refused(folder, *arguments)
+        assert message in errors
+        assert "secret" not in errors
+    assert good(folder, "events", "--json") == before
+    assert "all is well" in good(folder, "doctor")
+
+
+def test_hostile_names_are_shown_not_run(folder: Path) -> None:
+    spec = {
+        "title": HOSTILE,
+        "family": "bernoulli",
+        "arms": [{"name": HOSTILE}, {"name": "=1+1"}],
+        "mediators": [{"name": HOSTILE, "contact": HOSTILE}, {"name": "@sum", "policy": [0.5, 0.5]}],
+    }
+    study = gb.Study.create(folder / "hostile.sqlite", parse_study(spec, "test"))
+    for query in study.ask(4):
+        study.tell(query, arm="=1+1", reward=1)
+    study.tell(mediator=HOSTILE, arm=HOSTILE, reward=0)
+    study.note(HOSTILE)
+    place = folder / "hostile.sqlite"
+    for verb in ("status", "events", "pending"):
+        shown = good(folder, verb, "--study", place)
+        assert "\x1b" not in shown
+    assert "[bold]" in good(folder, "status", "--study", place)
+    cells = [cell for row in csv.reader(io.StringIO(good(folder, "export", "--study", place, "--csv", "-"))) for cell in row]
+    assert "'=1+1" in cells
+    assert "'@sum" in cells
+    assert not any(cell.startswith(("=", "@")) for cell in cells)
+    good(folder, "report", "--study", place, "--out", folder / "r")
+    with browser_page() as page:
+        alerts: list[str] = []
+        page.on("dialog", lambda dialog: alerts.append(dialog.message))
+        page.goto((folder / "r" / "report.html").as_uri())
+        page.wait_for_function("document.querySelectorAll('.plotly .main-svg').length >= 3")
+        assert alerts == []
+        assert page.complaints == []
+        assert [url for url in page.requests if not url.startswith(("file:", "data:", "blob:"))] == []
+        assert "alert(1)" in page.locator("h1").inner_text()
+
+
+def test_on_postgresql_by_url(tmp_path: Path, postgres: Cluster) -> None:
+    url = postgres.database()
+    good(tmp_path, "init", "--store", url)
+    assert f'store = "{url}"' in (tmp_path / "study.toml").read_text()
+    good(tmp_path, "ask")
+    good(tmp_path, "tell", 0, "--arm", "letter", "--reward", 1)
+    assert data(tmp_path, "status", "--study", url)["told"] == 1
+    assert "all is well" in good(tmp_path, "doctor")
+    wrong = run(tmp_path, "ask", PGPASSWORD="wrong")
+    assert wrong.returncode == 2
+    assert "password authentication failed" in wrong.stderr
+    assert list(tmp_path.glob("*.sqlite")) == []
+
+
+def test_doctor_says_what_to_do(folder: Path) -> None:
+    import sqlite3
+
+    good(folder, "ask")
+    with sqlite3.connect(folder / "study.sqlite") as database:
+        database.execute("DELETE FROM queries")
+    done = run(folder, "doctor")
+    assert done.returncode == 1
+    assert "query 0 is None in its table, ('open', 0, None, None, None) by the log" in done.stdout
+    assert "keep a copy of the store before anything else" in done.stdout.replace("\n", " ")
+    assert "all is well" in good(folder, "doctor", "--migrate", "--study", _fresh(folder))
+
+
+def _fresh(folder: Path) -> str:
+    good(folder, "init", "fresh.toml")
+    return "fresh.toml"
+
+
+@settings(max_examples=150)
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-3, 10**20) | st.floats() | st.text(max_size=8),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.sampled_from(["name", "policy", "cost", "rule"]), inner, max_size=3)
+        ),
+        max_leaves=6,
+    ),
+    st.sampled_from(
+        ["title", "family", "delta", "lease", "in_flight", "budget", "wait_for", "arms", "mediators", "sampling", "seed", "x"]
+    ),
+)
+def test_fuzzed_specs_are_refused_in_one_sentence(value: Any, key: str) -> None:
+    base: dict[str, Any] = {"arms": [{"name": "a"}, {"name": "b"}], "mediators": [{"name": "m"}]}
+    try:
+        parse_study(base | {key: value}, "study.toml")
+    except gb.SpecError as error:
+        assert "\n" not in str(error).replace(repr(value), "")

@@ -1,0 +1,130 @@
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gobetween as gb
+
+PI = [[0.5, 0.5], [0.1, 0.9]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (dict(means=[1.0]), "a problem needs at least two arms, but means has 1"),
+        (dict(means=[]), "means must be a list of numbers"),
+        (dict(means=[[1, 2]]), "means must be a list of numbers, not an array of shape (1, 2)"),
+        (dict(means=["a", "b"]), "means must be a list of numbers"),
+        (dict(means=[1.0, math.nan]), "means[1] = nan ('arm 2') is not a mean of the gaussian family"),
+        (
+            dict(means=[1.2, 0.5], family=gb.Bernoulli()),
+            "means[0] = 1.2 ('arm 1') is not a mean of the bernoulli family: it must lie in [0, 1]",
+        ),
+        (
+            dict(means=[1.2, -0.5], family=gb.Poisson()),
+            "means[1] = -0.5 ('arm 2') is not a mean of the poisson family: it must lie in [0, inf)",
+        ),
+        (
+            dict(means=[1.2, 0.0], family=gb.Exponential()),
+            "means[1] = 0 ('arm 2') is not a mean of the exponential family: it must lie in (0, inf)",
+        ),
+        (
+            dict(means=[2.0, 0.0], family=gb.Bounded(0, 1)),
+            "means[0] = 2 ('arm 1') is not a mean of the bounded family: it must lie in [0, 1]",
+        ),
+        (
+            dict(means=[1, 0], family="gaussian"),
+            "family must be one such as gb.Gaussian(1.0) or gb.Bernoulli(), not 'gaussian'",
+        ),
+        (
+            dict(means=[1, 0], policies=[0.5, 0.5]),
+            "policies must be a matrix: one row of numbers for each mediator, all of one length",
+        ),
+        (dict(means=[1, 0], policies=[[0.5, 0.5], [1.0]]), "policies must be a matrix"),
+        (
+            dict(means=[1, 0], policies=[[0.2, 0.3, 0.5]]),
+            "policies has shape 1×3: it needs one row for each mediator and one column for each of the 2 arms",
+        ),
+        (
+            dict(means=[1, 0], policies=[[0.5, 0.5], [-0.1, 1.1]]),
+            "policies[1][0] = -0.1 (mediator 'mediator 2', arm 'arm 1'): a probability is a number from 0 to 1",
+        ),
+        (
+            dict(means=[1, 0], policies=[[50, 50]]),
+            "policies[0][0] = 50 (mediator 'mediator 1', arm 'arm 1'): a probability is a number from 0 to 1; divide percentages by 100",
+        ),
+        (dict(means=[1, 1e60]), "means[1] = 1e+60 ('arm 2') is not a mean of the gaussian family"),
+        (dict(means=[1, 0], policies=[[1e308, 1e308]]), "policies[0][0] = 1e+308"),
+        (dict(means=[1, 0], policies=[[0.5, math.inf]]), "policies[0][1] = inf (mediator 'mediator 1', arm 'arm 2')"),
+        (
+            dict(means=[1, 0], policies=[[0.5, 0.4]]),
+            "policies[0] (mediator 'mediator 1') sums to 0.9: it must sum to 1 (to 1e-9: give enough digits); if this mediator sometimes answers nothing, say silent=True",
+        ),
+        (dict(means=[1, 0], policies=[[0.5, 0.5 + 2e-9]]), "sums to 1.000000002: it must sum to 1"),
+        (
+            dict(means=[1, 0], policies=[[0.5, 0.6]], silent=True),
+            "policies[0] (mediator 'mediator 1') sums to 1.1: it must sum to at most 1",
+        ),
+        (
+            dict(means=[2, 1, 0], policies=[[0, 1, 0]]),
+            "no mediator ever pulls 'arm 1', 'arm 3': drop these arms or add a mediator who can pull them",
+        ),
+        (
+            dict(means=[1, 0], policies=PI, costs=[1.0, 0.0]),
+            "costs[1] = 0 (mediator 'mediator 2'): a cost is a positive number",
+        ),
+        (
+            dict(means=[1, 0], policies=PI, costs=[1.0, math.nan]),
+            "costs[1] = nan (mediator 'mediator 2'): a cost is a positive number",
+        ),
+        (dict(means=[1, 0], policies=PI, costs=[1.0]), "costs has 1 entries: it needs one for each of the 2 mediators"),
+        (dict(means=[1, 0], arms=["a"]), "arms has 1 names for 2 arms"),
+        (dict(means=[1, 0], arms=["a", "a"]), "arms[1] = 'a' is also the name of arms[0]: names must differ"),
+        (dict(means=[1, 0], arms=["a", " "]), "arms[1] = ' ': a name is a non-empty string"),
+        (dict(means=[1, 0], arms=["a", 3]), "arms[1] = 3: a name is a non-empty string"),
+        (dict(means=[1, 0], arms="ab"), "arms must be a list of names, not 'ab'"),
+        (dict(means=[1, 0], policies=PI, mediators=["x", "x"]), "mediators[1] = 'x' is also the name of mediators[0]"),
+    ],
+)
+def test_every_mistake_is_named(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(gb.ProblemError) as caught:
+        gb.Problem(**arguments)
+    assert str(caught.value).startswith(message) or message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_direct_control_is_the_identity() -> None:
+    problem = gb.Problem([1.0, 0.0, 0.5], arms=["x", "y", "z"])
+    assert problem.direct
+    assert (problem.policies == np.eye(3)).all()
+    assert problem.mediators == ("x", "y", "z")
+    assert repr(problem) == "Problem(3 arms, direct control, Gaussian(sigma=1.0))"
+
+
+def test_a_problem_is_read_only_and_apart_from_its_input() -> None:
+    means = np.array([1.0, 0.0])
+    problem = gb.Problem(means, PI, costs=[1, 2])
+    means[0] = 5.0
+    assert problem.means[0] == 1.0
+    for array in (problem.means, problem.policies, problem.costs):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0.0  # type: ignore[index]
+
+
+def test_rates_divide_by_costs() -> None:
+    problem = gb.Problem([1.0, 0.0], PI, costs=[2.0, 4.0])
+    assert problem.rates == pytest.approx(np.array([[0.25, 0.025], [0.25, 0.225]]))
+
+
+def test_unreachable_arms() -> None:
+    assert gb.unreachable_arms([[0.0, 1.0, 0.0], [0.0, 0.5, 0.5]]).tolist() == [0]
+    assert gb.unreachable_arms(PI).tolist() == []
+
+
+def test_names_come_from_their_homes() -> None:
+    for name in gb.__all__:
+        assert getattr(gb, name) is not None
+    assert set(dir(gb)) == set(gb.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        gb.nonsense  # type: ignore[attr-defined]  # noqa: B018  # it is not there
