@@ -1,12 +1,66 @@
-"""What can go wrong, said in one sentence that names the offending item and the fix."""
+"""What can go wrong, said in one sentence that names the offending item and the fix.
+
+An error carries its parts as data: `where` (such as ("means", 2)), `what` is wrong, and the `fix`. Library sentences speak of
+Python; a shell says the same with words of its own by `sentence(spell=…, fixes=…)`: a file knows `arms[2].mean`, the command
+line `gobetween resume`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+Where = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Fix:
+    """What can be done about it: a name that every shell has words for, and what it is about."""
+
+    name: str
+    about: str = ""
+
+
+#: What can be done, in the words of Python; `{}` is what it is about.
+FIXES: Mapping[str, str] = {
+    "again": "say again=True to record it all the same",
+    "back": "back(mediator) says that someone is back",
+    "columns": "name columns with mediator=…, arm=…, reward=…",
+    "correct": "correct({}, …) changes that",
+    "create": "Study.create makes one",
+    "migrate": "migrate_study brings it up to date",
+    "other-file": "name another file",
+    "resume": "resume() goes on",
+    "resume-anyway": "resume() asks on all the same",
+    "silent": "if this mediator sometimes answers nothing, say silent=True",
+    "skip-bad": "skip_bad=True leaves them out",
+    "status": "status() shows it",
+    "surprise": "correct this, or say accept_surprise=True",
+}
+
+
+def spelled(where: Where) -> str:
+    """("policies", 0, 2) as policies[0][2]."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f"{'.' if i else ''}{part}" for i, part in enumerate(where))
 
 
 class GoBetweenError(ValueError):
     """A mistake in what was given; the message is one sentence for the person who gave it."""
 
+    def __init__(self, what: str, *, where: Where = (), fix: Fix | None = None) -> None:
+        super().__init__(what)
+        self.what, self.where, self.fix = what, where, fix
+
+    def __str__(self) -> str:
+        return self.sentence()
+
+    def sentence(self, spell: Callable[[Where], str] = spelled, fixes: Mapping[str, str] = FIXES) -> str:
+        """The whole in the words of a reader: how it spells places, and what it calls each fix."""
+        place = spell(self.where)
+        told = f"{place} {self.what}" if place else self.what
+        return told if self.fix is None else f"{told}; {fixes[self.fix.name].replace('{}', self.fix.about)}"
+
 
 class ProblemError(GoBetweenError):
-    """A problem, family or argument that makes no sense."""
+    """A problem, family, rule or argument that makes no sense."""
 
 
 class SpecError(GoBetweenError):

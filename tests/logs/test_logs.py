@@ -19,7 +19,7 @@ from gobetween.core.eprocess import log_evalue
 from gobetween.core.jit import ENABLED
 from gobetween.core.state import count, new_tally
 from gobetween.logs.batch import Columns
-from gobetween.logs.reading import BadLogError, Task, accepted
+from gobetween.logs.reading import BadLogError, Task
 from gobetween.logs.replay import read_rows, replay
 
 FAMILY = gb.Bernoulli()
@@ -340,9 +340,9 @@ def test_dates_are_an_order_too(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("family", [gb.Gaussian(1.0), gb.Bernoulli(), gb.Poisson(), gb.Exponential(), gb.Bounded(0.0, 5.0)])
-def test_accepted_is_the_familys_own_rule(family: Any) -> None:
+def test_rewards_are_judged_alike_one_by_one_and_together(family: Any) -> None:
     rewards = np.array([0.0, 1.0, 0.5, -1.0, 2.0, 7.0, np.nan, np.inf, 1e49, 1e-30, 1e-60])
-    assert accepted(family, rewards).tolist() == [bool(family.accepts(float(x))) for x in rewards]
+    assert family.pays(rewards).tolist() == [bool(family.pays(float(x))) for x in rewards]
 
 
 @pytest.mark.skipif(not ENABLED, reason="thousands of runs are for compiled code")

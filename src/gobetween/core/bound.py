@@ -83,8 +83,7 @@ class LowerBound:
 
     def queries(self, delta: float) -> float:
         """Least expected queries: kl(δ, 1−δ) T*; 0 for δ ≥ ½. With costs: the queries that the least cost pays for."""
-        costs = self.problem.costs
-        return self.cost(delta) / (1.0 if costs is None else float(costs @ self.omega))
+        return self.cost(delta) / float(self.problem.query_costs @ self.omega)
 
 
 def lower_bound(problem: Problem, tol: float = 1e-9, without: Sequence[int] = ()) -> LowerBound:
@@ -109,7 +108,7 @@ def lower_bound(problem: Problem, tol: float = 1e-9, without: Sequence[int] = ()
         if status != TIE:
             status = OPTIMAL if certify(problem.family, mu, R, a_star, point, space.ledger) <= tol else INEXACT
     q = np.where(np.arange(problem.K) == a_star, 0.0, point.q)
-    omega = point.omega / (1.0 if problem.costs is None else problem.costs)
+    omega = point.omega / problem.query_costs
     omega = omega / omega.sum()
     return LowerBound(
         problem=problem,

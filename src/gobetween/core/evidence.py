@@ -3,9 +3,12 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from gobetween.core.eprocess import log_evalue
 from gobetween.core.families import Family
 from gobetween.core.state import Tally
+from gobetween.core.stopping import EProcess, Stopping, constant, glr, growth, new_stopper
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,44 @@ class ArmReport:
     low: float
     high: float
     """Ends of a confidence sequence: with probability ≥ 1 − δ they hold all means at all times. Not the stopping rule."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What counted answers say about their leader, by a stopping rule at risk δ."""
+
+    leader: int
+    """The arm with the highest estimate among those seen."""
+    log_e: float
+    """The smallest ln E of the leader against a rival; −∞ while some arm has not been seen or the best are tied."""
+    statistic: float
+    threshold: float
+    """The rule stops when the statistic reaches the threshold."""
+    p_value: float
+    """Against "some other arm is strictly better than the leader", valid whenever one looks."""
+
+    @property
+    def reached(self) -> bool:
+        """May the leader be named?"""
+        return self.statistic >= self.threshold
+
+
+def weigh(family: Family, stopping: Stopping, delta: float, tally: Tally, t: int) -> Evidence:
+    """The evidence after t answers, by a stopping rule at risk δ."""
+    K = len(tally.N_a)
+    best, Z = glr(family, tally)
+    if not tally.N_a.all():
+        best = int(np.argmax(np.where(tally.N_a > 0, tally.mu_hat, -np.inf)))
+    log_e = least_log_evalue(family, tally, int(best)) if Z > 0.0 else -math.inf
+    statistic = log_e if isinstance(stopping, EProcess) else float(Z)
+    threshold = constant(stopping, K, delta, family) + (growth(new_stopper(stopping, family), t) if t else 0.0)
+    p_value = min(1.0, (K - 1) * math.exp(-log_e)) if log_e > -700.0 else 1.0
+    return Evidence(int(best), log_e, max(statistic, 0.0), float(threshold), p_value)
+
+
+def next_look(t: int) -> int:
+    """When a trail of evidence is looked at again after t answers: 4% later each time, so that it stays short."""
+    return max(t + 1, math.ceil(1.04 * t))
 
 
 def least_log_evalue(family: Family, tally: Tally, best: int) -> float:

@@ -9,7 +9,7 @@ full precision, it loses no digits when means are close, when x is close to eith
 
 import math
 from collections.abc import Mapping
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -136,9 +136,13 @@ class Family:
                 total, slope = total + share, slope + share * rise
         return top + math.log(total), slope / total
 
-    def accepts(self, reward: float) -> bool:
-        """Can an arm of this family pay this reward?"""
-        return math.isfinite(reward) and self.low <= reward <= self.high
+    def accepts(self, rewards: Any) -> Any:
+        """Can an arm of this family pay these rewards? For one, or for an array of them."""
+        return (rewards >= self.low) & (rewards <= self.high)
+
+    def pays(self, rewards: Any) -> Any:
+        """What it accepts and double precision can work with; NaN and infinities it never pays."""
+        return np.logical_and(self.accepts(rewards), np.abs(rewards) <= LARGEST)
 
     def kl(self, mu: float, lam: float) -> float:
         """d(μ, λ), the KL divergence between the members with means μ and λ."""
@@ -152,7 +156,7 @@ class Family:
         """The reward as a float, or an error that says what this family pays."""
         number = is_number(reward) or isinstance(reward, (bool, np.bool_))
         value = float(reward) if number and abs(reward) <= LARGEST else math.nan
-        if not self.accepts(value):
+        if not self.pays(value):
             shown = "a very large number" if isinstance(reward, int) and abs(reward) > 10**30 else repr(reward)[:60]
             raise ProblemError(f"reward {shown} is not possible: a {self.name} reward is {self.rewards}")
         return value
@@ -160,6 +164,10 @@ class Family:
     def parameters(self) -> dict[str, float]:
         """The family's parameters by name; none unless it is a named tuple with fields."""
         return {name: getattr(self, name) for name in getattr(self, "_fields", ())}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name and parameters, JSON-safe."""
+        return {"name": self.name, **self.parameters()}
 
     def domain(self) -> str:
         """The means as an interval, for messages."""
@@ -224,8 +232,8 @@ class Bernoulli(NamedTuple("Bernoulli", []), Family):
         gain = math.expm1(theta)
         return theta * S - n * math.log1p(x * gain), -n * gain / (1.0 + x * gain)
 
-    def accepts(self, reward: float) -> bool:
-        return reward in (0.0, 1.0)
+    def accepts(self, rewards: Any) -> Any:
+        return (rewards == 0.0) | (rewards == 1.0)
 
 
 class Poisson(NamedTuple("Poisson", []), Family):
@@ -252,8 +260,8 @@ class Poisson(NamedTuple("Poisson", []), Family):
         gain = math.expm1(theta)
         return theta * S - n * x * gain, -n * gain
 
-    def accepts(self, reward: float) -> bool:
-        return math.isfinite(reward) and reward >= 0.0 and reward == math.floor(reward)
+    def accepts(self, rewards: Any) -> Any:
+        return (rewards >= 0.0) & (rewards == np.floor(rewards))
 
 
 class Exponential(NamedTuple("Exponential", []), Family):
@@ -287,8 +295,8 @@ class Exponential(NamedTuple("Exponential", []), Family):
         gain = -math.expm1(-theta)
         return x * S * gain - n * theta, S * gain
 
-    def accepts(self, reward: float) -> bool:
-        return SMALLEST <= reward <= LARGEST
+    def accepts(self, rewards: Any) -> Any:
+        return rewards >= SMALLEST
 
 
 class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):

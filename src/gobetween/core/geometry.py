@@ -72,7 +72,7 @@ def redundant_mediators(problem: Problem) -> tuple[Redundancy, ...]:
 
     Tested one at a time from the last to the first, against those that remain, so that they may all be removed together.
     """
-    return find_redundant(problem.policies, np.ones(problem.E) if problem.costs is None else problem.costs)
+    return find_redundant(problem.policies, problem.query_costs)
 
 
 def find_redundant(policies: Floats, costs: Floats) -> tuple[Redundancy, ...]:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from gobetween.core.families import LARGEST, SMALLEST, Family, Gaussian
 from gobetween.core.types import Floats, Ints
-from gobetween.errors import ProblemError
+from gobetween.errors import Fix, ProblemError
 
 ROW_TOLERANCE = 1e-9
 
@@ -81,10 +81,14 @@ class Problem:
         return len(self.mediators)
 
     @property
+    def query_costs(self) -> Floats:
+        """[E] what a query of each mediator costs: 1 where the problem has no costs."""
+        return np.ones(self.E) if self.costs is None else self.costs
+
+    @property
     def rates(self) -> Floats:
         """R [K, E] = π_e(a)/c_e: how often a unit of cost spent on e buys a pull of a."""
-        costs = np.ones(self.E) if self.costs is None else self.costs
-        return np.ascontiguousarray((self.policies / costs[:, None]).T)
+        return np.ascontiguousarray((self.policies / self.query_costs[:, None]).T)
 
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> "Problem":
@@ -97,8 +101,9 @@ class Problem:
         for a, mean in enumerate(self.means):
             if not self.family.has_mean(float(mean)):
                 raise ProblemError(
-                    f"means[{a}] = {mean:g} ({self.arms[a]!r}) is not a mean of the {self.family.name} family: "
-                    f"it must lie in {self.family.domain()}"
+                    f"= {mean:g} ({self.arms[a]!r}) is not a mean of the {self.family.name} family: "
+                    f"it must lie in {self.family.domain()}",
+                    where=("means", a),
                 )
 
     def _check_shape(self, K: int) -> None:
@@ -116,18 +121,17 @@ class Problem:
 def check_policy(row: Floats, e: int, arms: Sequence[str], mediator: str, silent: bool) -> None:
     """Refuse a row of policies that is not a distribution over the arms (with silent: less than one)."""
     for a, p in enumerate(row):
-        where = f"policies[{e}][{a}] = {p:g} (mediator {mediator!r}, arm {arms[a]!r})"
+        what, where = f"= {p:g} (mediator {mediator!r}, arm {arms[a]!r})", ("policies", e, a)
         if 0.0 < p < SMALLEST:
-            raise ProblemError(f"{where} is too small for double precision: write 0")
+            raise ProblemError(f"{what} is too small for double precision: write 0", where=where)
         if not 0.0 <= p <= 1.0 + ROW_TOLERANCE:
             hint = "; divide percentages by 100" if 1.0 < p <= 100.0 else ""
-            raise ProblemError(f"{where}: a probability is a number from 0 to 1{hint}")
+            raise ProblemError(f"{what}: a probability is a number from 0 to 1{hint}", where=where)
     total = float(row.sum())
     if total > 1.0 + ROW_TOLERANCE or (total < 1.0 - ROW_TOLERANCE and not silent):
         hint = "at most 1" if silent else "1 (to 1e-9: give enough digits)"
-        if total < 1.0:
-            hint += "; if this mediator sometimes answers nothing, say silent=True"
-        raise ProblemError(f"policies[{e}] (mediator {mediator!r}) sums to {total:.12g}: it must sum to {hint}")
+        what = f"(mediator {mediator!r}) sums to {total:.12g}: it must sum to {hint}"
+        raise ProblemError(what, where=("policies", e), fix=Fix("silent") if total < 1.0 else None)
 
 
 def check_costs(costs: ArrayLike, mediators: Sequence[str]) -> Floats:
@@ -138,7 +142,7 @@ def check_costs(costs: ArrayLike, mediators: Sequence[str]) -> Floats:
     for e, cost in enumerate(values):
         if not SMALLEST <= cost <= LARGEST:
             raise ProblemError(
-                f"costs[{e}] = {cost:g} (mediator {mediators[e]!r}): a cost is a positive number (1e-50 to 1e50)"
+                f"= {cost:g} (mediator {mediators[e]!r}): a cost is a positive number (1e-50 to 1e50)", where=("costs", e)
             )
     return values
 

@@ -36,6 +36,13 @@ def new_state(K: int, E: int) -> State:
     return State(np.zeros((E, K + 1), np.int64), np.zeros(E, np.int64), new_tally(K))
 
 
+def fill(tally: Tally, N_a: Ints, S_a: Floats) -> Tally:
+    """The tally with these counts [K] and sums [K] instead of its own."""
+    tally.N_a[:], tally.S_a[:] = N_a, S_a
+    tally.mu_hat[:] = np.where(tally.N_a > 0, tally.S_a / np.maximum(tally.N_a, 1), 0.0)
+    return tally
+
+
 @leaf
 def count(tally: Tally, a: int, reward: float) -> None:
     """One more reward of arm a."""

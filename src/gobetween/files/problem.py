@@ -4,7 +4,6 @@ Every mistake is one sentence with the path of the key, such as `mediators[2].po
 """
 
 import math
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,13 +12,16 @@ from typing import Any
 
 from gobetween.core.families import FAMILIES, Family
 from gobetween.core.problem import Problem
-from gobetween.errors import GoBetweenError, SpecError
+from gobetween.errors import FIXES, GoBetweenError, SpecError, Where, spelled
 from gobetween.files.rules import Named, parse_rule
 from gobetween.files.toml import read_toml
 
 PROBLEM_KEYS = ("family", "silent", "arms", "mediators")
 RUN_KEYS = ("delta", "sampling", "stopping", "runs", "seed", "max_steps")
 STUDY_KEYS = ("lease", "in_flight", "wait_for", "budget", "store")
+#: What Problem calls it → the tables and their key in a file.
+KEY_OF = {"means": ("arms", "mean"), "policies": ("mediators", "policy"), "costs": ("mediators", "cost")}
+IN_FILE = {"silent": "if this mediator sometimes answers nothing, say silent = true"}
 KEYS = ("title", *PROBLEM_KEYS, *RUN_KEYS, *STUDY_KEYS)
 
 
@@ -63,7 +65,7 @@ def naming(source: str) -> Iterator[None]:
     try:
         yield
     except GoBetweenError as error:
-        raise SpecError(f"{source}: {_in_words_of_the_file(str(error))}") from None
+        raise SpecError(f"{source}: {error.sentence(in_file, {**FIXES, **IN_FILE})}") from None
 
 
 def parse_problem(data: Mapping[str, Any]) -> Problem:
@@ -117,12 +119,10 @@ def whole(data: Mapping[str, Any], key: str, least: int) -> int | None:
     return value
 
 
-def _in_words_of_the_file(message: str) -> str:
+def in_file(where: Where) -> str:
     """Problem speaks of its arguments; the reader of a file knows its keys."""
-    for argument, key in ((r"means\[(\d+)\]", r"arms[\1].mean"), (r"policies\[(\d+)\]", r"mediators[\1].policy")):
-        message = re.sub(f"^{argument}", key, message)
-    message = re.sub(r"^costs\[(\d+)\]", r"mediators[\1].cost", message)
-    return message.replace("silent=True", "silent = true")
+    table, key = KEY_OF.get(str(where[0]), ("", "")) if len(where) > 1 else ("", "")
+    return spelled((table, where[1], key, *where[2:]) if table else where)
 
 
 def parse_family(value: Any) -> Family:

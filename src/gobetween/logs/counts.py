@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.core.state import Tally, new_tally
+from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.types import Floats, Ints
 from gobetween.errors import LogError
 
@@ -49,10 +49,7 @@ class LogStats:
 
     def tally(self) -> Tally:
         """Counts and sums of each arm."""
-        tally = new_tally(len(self.arms))
-        tally.N_a[:], tally.S_a[:] = self.N_ea.sum(axis=0), self.S_ea.sum(axis=0)
-        tally.mu_hat[:] = np.where(tally.N_a > 0, tally.S_a / np.maximum(tally.N_a, 1), 0.0)
-        return tally
+        return fill(new_tally(len(self.arms)), self.N_ea.sum(axis=0), self.S_ea.sum(axis=0))
 
     def aligned(self, arms: Sequence[str], mediators: Sequence[str]) -> tuple[Ints, Floats]:
         """Counts and sums [E, K] in the order of given names; refuses a log that names others."""

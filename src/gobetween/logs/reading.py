@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gobetween.core.evidence import least_log_evalue
-from gobetween.core.families import LARGEST, SMALLEST, Family
+from gobetween.core.families import Family
 from gobetween.core.loops import scan
 from gobetween.core.state import new_tally
 from gobetween.core.stopping import EProcess, constant, glr, new_stopper
@@ -124,7 +124,7 @@ class Reading:
 
     def _good(self, batch: Batch) -> Bools:
         """Rows that can be used; the others are listed."""
-        good = accepted(self.task.family, batch.rewards) & (batch.arms.codes >= 0) & (batch.mediators.codes >= 0)
+        good: Bools = self.task.family.pays(batch.rewards) & (batch.arms.codes >= 0) & (batch.mediators.codes >= 0)
         for names, known in ((batch.arms, self.task.arms), (batch.mediators, self.task.mediators)):
             allowed = np.array([bool(value.strip()) and (not known or value in known) for value in names.values] + [False])
             good &= allowed[names.codes]
@@ -185,17 +185,6 @@ def _coded(names: Names, codes: Ints, known: list[str]) -> Ints:
     table = np.array([place.get(value, -1) for value in names.values], np.int64)
     found: Ints = table[codes]
     return found
-
-
-def accepted(family: Family, rewards: Floats) -> Bools:
-    """Which rewards the family can pay."""
-    low, high = family.low, family.high
-    good: Bools = np.isfinite(rewards) & (rewards >= low) & (rewards <= high) & (np.abs(rewards) <= LARGEST)
-    if family.name in ("bernoulli", "poisson"):
-        good &= rewards == np.floor(rewards)
-    if family.name == "exponential":
-        good &= rewards >= SMALLEST
-    return good
 
 
 def count_logs(task: Task, sources: Sequence[Any], skip_bad: bool = False) -> LogStats:

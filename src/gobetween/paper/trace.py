@@ -52,9 +52,8 @@ def follow(
 ) -> Trace:
     """Simulate one run and look at it from time to time, more closely at the beginning."""
     family, K, E = problem.family, problem.K, problem.E
-    costs = np.ones(E) if problem.costs is None else problem.costs
     everyone, state = np.ones(E, np.bool_), new_state(K, E)
-    sampler = new_sampler(resolve(sampling, problem), problem.policies, everyone, costs)
+    sampler = new_sampler(resolve(sampling, problem), problem.policies, everyone, problem.query_costs)
     cumulative = ladder(problem)
     world, own = stream(seed, 0, 0), stream(seed, 0, 1)
     paper, limit = new_stopper(GLR(), family), constant(EProcess(), K, delta, family)

@@ -186,7 +186,7 @@ def new_job(
         if believed.shape != problem.policies.shape:
             raise ProblemError(f"declared has {len(believed)} rows for {problem.E} mediators")
     rule = resolve(sampling, problem)
-    costs = np.ones(problem.E) if problem.costs is None else problem.costs
+    costs = problem.query_costs
     members = kept_members(rule, believed, np.ones(problem.E, np.bool_), costs)
     new_sampler(rule, believed, np.ones(problem.E, np.bool_), costs, members)  # refuses what does not fit
     return Job(problem, believed, members, costs, rule, stopping, wanted, seed, max_steps)

@@ -49,7 +49,7 @@ class Plan:
             "status": bound.status,
             "unit": self.unit,
             "proxy": bound.is_proxy,
-            "family": {"name": problem.family.name, **problem.family.parameters()},
+            "family": problem.family.to_dict(),
             "best_arms": list(self.best_arms),
             "hardest_rival": None if tie else problem.arms[self.hardest_rival],
             "T_star": _finite(bound.T_star),
@@ -63,7 +63,7 @@ class Plan:
             "mediators": [
                 {
                     "mediator": name,
-                    "cost": 1.0 if problem.costs is None else float(problem.costs[e]),
+                    "cost": float(problem.query_costs[e]),
                     "query_share": None if tie else float(bound.omega[e]),
                     "cost_share": None if tie else float(bound.cost_shares[e]),
                 }

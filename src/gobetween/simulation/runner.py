@@ -40,7 +40,7 @@ class Cell:
             "sampling": self.sampling,
             "stopping": self.stopping,
             "rules": {"sampling": rule_to_dict(job.sampling), "stopping": rule_to_dict(job.stopping)},
-            "family": {"name": job.problem.family.name, **job.problem.family.parameters()},
+            "family": job.problem.family.to_dict(),
             "means": job.problem.means.tolist(),
             "policies": job.problem.policies.tolist(),
             "costs": None if job.problem.costs is None else job.problem.costs.tolist(),

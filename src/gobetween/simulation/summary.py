@@ -45,8 +45,7 @@ class Summary:
 def summarise(problem: Problem, result: Runs) -> list[Summary]:
     """One summary for each δ."""
     bound = lower_bound(problem)
-    costs = np.ones(problem.E) if problem.costs is None else problem.costs
-    return [_summary(result, d, costs, bound.cost(delta)) for d, delta in enumerate(result.deltas)]
+    return [_summary(result, d, problem.query_costs, bound.cost(delta)) for d, delta in enumerate(result.deltas)]
 
 
 def mean_and_half_width(values: Ints | Floats) -> tuple[float, float]:

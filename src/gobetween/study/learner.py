@@ -12,7 +12,7 @@ from gobetween.core.evidence import arm_report, least_log_evalue
 from gobetween.core.families import FAMILIES, Family, Gaussian, is_number
 from gobetween.core.problem import check_costs, check_names, check_policy
 from gobetween.core.sampling import Sampling, Static, Tracking, UniformSampling, choose, estimate, new_sampler, refresh
-from gobetween.core.state import Tally, count, new_state, new_tally
+from gobetween.core.state import Tally, count, fill, new_state, new_tally
 from gobetween.core.step import observe, verdict
 from gobetween.core.stopping import EProcess, Stopping, constant, glr, growth, new_stopper
 from gobetween.core.types import Bools, Floats
@@ -179,9 +179,7 @@ class Learner:
         counts, sums = np.asarray(N_ea, dtype=np.int64), np.asarray(S_a, dtype=np.float64)
         self._state.N_ea[:, :-1] += counts
         for tally in (self._state.tally, self._counted):
-            tally.N_a[:] += counts.sum(axis=0)
-            tally.S_a[:] += sums
-            tally.mu_hat[:] = np.where(tally.N_a > 0, tally.S_a / np.maximum(tally.N_a, 1), 0.0)
+            fill(tally, tally.N_a + counts.sum(axis=0), tally.S_a + sums)
         for exact in self._exact:
             for a, total in enumerate(sums.tolist()):
                 add_exactly(exact[a], total)
@@ -392,7 +390,7 @@ class Learner:
                 name: self._policies[e].tolist() if self._declared[e] else None for e, name in enumerate(self.mediators)
             },
             "costs": self.costs.tolist(),
-            "family": {"name": self.family.name, **self.family.parameters()},
+            "family": self.family.to_dict(),
             "delta": self.delta,
             "sampling": rule_to_dict(self.sampling),
             "stopping": rule_to_dict(self.stopping),
@@ -440,8 +438,8 @@ class Learner:
         learner._rng.bit_generator.state = rng
         sampler, state = learner._sampler, learner._state
         state.N_ea[:], state.N_e[:] = data["N_ea"], data["N_e"]
-        _fill_tally(state.tally, data["told"])
-        _fill_tally(learner._counted, data["counted"])
+        fill(state.tally, data["told"]["N_a"], data["told"]["S_a"])
+        fill(learner._counted, data["counted"]["N_a"], data["counted"]["S_a"])
         sampler.target[:], sampler.omega[:], sampler.R[:] = data["target"], data["omega"], data["R"]
         for name, values in data["point"].items():
             getattr(sampler.point, name)[:] = values
@@ -457,11 +455,6 @@ class Learner:
 
 def _tally_to_dict(tally: Tally) -> dict[str, list[float]]:
     return {"N_a": tally.N_a.tolist(), "S_a": tally.S_a.tolist()}
-
-
-def _fill_tally(tally: Tally, data: Mapping[str, Any]) -> None:
-    tally.N_a[:], tally.S_a[:] = data["N_a"], data["S_a"]
-    tally.mu_hat[:] = np.where(tally.N_a > 0, tally.S_a / np.maximum(tally.N_a, 1), 0.0)
 
 
 def add_exactly(partials: list[float], x: float) -> None:

@@ -67,7 +67,7 @@ class StudySpec:
             "contacts": list(self.contacts),
             "policies": [None if row is None else list(row) for row in self.policies],
             "costs": list(self.costs),
-            "family": {"name": self.family.name, **self.family.parameters()},
+            "family": self.family.to_dict(),
             "sampling": rule_to_dict(self.sampling),
             "stopping": rule_to_dict(self.stopping),
         }

@@ -1,0 +1,41 @@
+"""Values for the outside: safe for JSON, as a table that a notebook shows, as a data frame."""
+
+import html
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from gobetween.errors import GoBetweenError
+
+
+def json_safe(value: Any) -> Any:
+    """The same in what JSON knows: infinite and undefined numbers are None, tuples and arrays are lists."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: json_safe(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_safe(item) for item in value]
+    return value
+
+
+def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A small table with a caption for `_repr_html_`; every string is shown as it is."""
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in header)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><caption>{html.escape(title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def data_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
+    """Columns as a pandas DataFrame, or as one of polars where only that is installed."""
+    try:
+        import pandas
+    except ImportError:
+        try:
+            import polars
+        except ImportError:
+            raise GoBetweenError("a data frame needs pandas or polars: pip install pandas") from None
+        return polars.DataFrame(columns)
+    return pandas.DataFrame(columns)
