@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 import gobetween as gb
-from gobetween.core.families import draw
+from gobetween.core.family import draw
 from gobetween.core.jit import leaf
-from gobetween.core.sampling import new_sampler
+from gobetween.core.loops import pull
 from gobetween.core.state import new_state
 from gobetween.core.step import observe
-from gobetween.simulation.engine import pull
 
 MEANS = [1.5, 1.0, 0.7, 0.5]
 POLICIES = [[0.1, 0.8, 0.1, 0.0], [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.1, 0.8], [0.2, 0.0, 0.4, 0.4]]
@@ -31,12 +30,12 @@ def bare(family: Any, means: Any, cumulative: Any, sampler: Any, state: Any, wor
         e = t % cumulative.shape[0]
         a = pull(cumulative, e, world.random())
         state.N_e[e] += 1
-        observe(sampler, state, e, a, draw(family, means[a], world))
+        observe(family, sampler, state, t, e, a, draw(family, means[a], world))
 
 
 def bare_loop(steps: int = 2_000_000) -> float:
     """Microseconds per step of the bare loop."""
-    sampler = new_sampler(gb.Tracking(), np.array(POLICIES), np.ones(4, np.bool_), np.ones(4))
+    sampler = gb.Tracking().at_work(np.array(POLICIES), np.ones(4, np.bool_), np.ones(4))
     arguments = (
         gb.Gaussian(1.0),
         np.array(MEANS),

@@ -15,7 +15,7 @@ import numpy as np
 
 import gobetween as gb
 from gobetween.core.eprocess import log_evalue
-from gobetween.core.families import Family, draw
+from gobetween.core.family import Family, draw
 from gobetween.core.jit import leaf
 from gobetween.core.state import Tally, count, new_tally
 from gobetween.core.transport import evidence

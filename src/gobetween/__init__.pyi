@@ -6,9 +6,9 @@ from gobetween.core.evidence import ArmReport as ArmReport
 from gobetween.core.families import Bernoulli as Bernoulli
 from gobetween.core.families import Bounded as Bounded
 from gobetween.core.families import Exponential as Exponential
-from gobetween.core.families import Family as Family
 from gobetween.core.families import Gaussian as Gaussian
 from gobetween.core.families import Poisson as Poisson
+from gobetween.core.family import Family as Family
 from gobetween.core.geometry import MediationPrice as MediationPrice
 from gobetween.core.geometry import Redundancy as Redundancy
 from gobetween.core.geometry import price_of_mediation as price_of_mediation
@@ -37,8 +37,8 @@ from gobetween.simulation.results import load_results as load_results
 from gobetween.simulation.runner import Experiment as Experiment
 from gobetween.simulation.runner import read_experiment as read_experiment
 from gobetween.simulation.runner import run_experiment as run_experiment
+from gobetween.study.answers import TellError as TellError
 from gobetween.study.learner import Learner as Learner
-from gobetween.study.learner import TellError as TellError
 from gobetween.study.progress import Progress as Progress
 from gobetween.study.progress import Query as Query
 from gobetween.study.spec import StudySpec as StudySpec

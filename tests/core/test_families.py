@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gobetween as gb
-from gobetween.core.families import FAMILIES, divergence, draw, variance
+from gobetween.core.family import divergence, draw, variance
 from gobetween.core.jit import jit
+from gobetween.core.registry import classes
 
 ALL = [gb.Gaussian(0.7), gb.Bernoulli(), gb.Poisson(), gb.Exponential(), gb.Bounded(-2.0, 3.0)]
 
@@ -124,4 +125,4 @@ def test_bad_bounds() -> None:
 
 
 def test_the_registry_knows_every_family() -> None:
-    assert sorted(FAMILIES) == ["bernoulli", "bounded", "exponential", "gaussian", "poisson"]
+    assert sorted(classes("family")) == ["bernoulli", "bounded", "exponential", "gaussian", "poisson"]

@@ -34,8 +34,8 @@ PI = [[0.5, 0.5], [0.1, 0.9]]
             "means[0] = 2 ('arm 1') is not a mean of the bounded family: it must lie in [0, 1]",
         ),
         (
-            dict(means=[1, 0], family="gaussian"),
-            "family must be one such as gb.Gaussian(1.0) or gb.Bernoulli(), not 'gaussian'",
+            dict(means=[1, 0], family="gausian"),
+            "'gausian' is not a family that is known: choose one of gaussian, bernoulli, poisson, exponential, bounded",
         ),
         (
             dict(means=[1, 0], policies=[0.5, 0.5]),

@@ -1,6 +1,5 @@
 """Simulation and live use run the same step: same seed and data, same queries, same bits."""
 
-import json
 import math
 from typing import Any
 
@@ -8,12 +7,8 @@ import numpy as np
 import pytest
 
 import gobetween as gb
-from gobetween.core.families import draw
 from gobetween.core.jit import ENABLED
-from gobetween.core.sampling import new_sampler, resolve
-from gobetween.core.state import new_state
-from gobetween.core.stopping import constant, new_stopper
-from gobetween.simulation.engine import episodes, pull
+from gobetween.testing import same_steps
 
 POLICIES = [[0.1, 0.8, 0.1, 0.0], [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.1, 0.8], [0.2, 0.0, 0.4, 0.4]]
 MEANS = [1.5, 1.0, 0.7, 0.5]
@@ -60,49 +55,7 @@ def cases() -> list[tuple[str, object, object]]:
 
 @pytest.mark.parametrize(("name", "sampling", "stopping"), cases(), ids=str)
 def test_engine_and_learner_take_the_same_steps(name: str, sampling: gb.Tracking, stopping: gb.EProcess) -> None:
-    problem, delta, seed = PROBLEMS[name], 1e-6, 11
-    K, E, family = problem.K, problem.E, problem.family
-    costs = np.ones(E) if problem.costs is None else problem.costs
-    cumulative = np.cumsum(problem.policies, axis=1)
-
-    def world() -> np.random.Generator:
-        return np.random.default_rng(99)
-
-    def own() -> np.random.Generator:
-        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
-
-    state = new_state(K, E)
-    sampler = new_sampler(resolve(sampling, problem), problem.policies.copy(), np.ones(E, np.bool_), costs.copy())
-    tau, named = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64)
-    episodes(
-        family, problem.means.copy(), cumulative, sampler, new_stopper(stopping, family),
-        np.array([constant(stopping, K, delta, family)]), state, np.ones(E, np.bool_), MOST, own(), world(),
-        tau, named, np.zeros((1, 1, E), np.int64), np.zeros((1, 1, K), np.int64),
-    )  # fmt: skip
-
-    learner = gb.Learner(
-        problem.arms, dict(zip(problem.mediators, problem.policies, strict=True)), family=family, delta=delta,
-        costs=costs, sampling=sampling, stopping=stopping, seed=seed, silent=problem.silent,
-    )  # fmt: skip
-    rng, t = world(), 0
-    while not learner.done and t < MOST:
-        query = learner.ask()
-        a = pull(cumulative, problem.mediators.index(query.mediator), rng.random())
-        if a == K:
-            learner.tell(query, silent=True)
-        else:
-            learner.tell(query, arm=problem.arms[a], reward=draw(family, float(problem.means[a]), rng))
-        t += 1
-        if t == 100:
-            learner = gb.Learner.from_dict(json.loads(json.dumps(learner.to_dict())))
-    assert learner.done == (named[0, 0] >= 0)
-    assert t == tau[0, 0]
-    if learner.done:
-        assert learner.recommendation == problem.arms[named[0, 0]]
-    assert (learner._state.N_e == state.N_e).all()
-    assert (learner._state.N_ea == state.N_ea).all()
-    assert (learner._state.tally.S_a == state.tally.S_a).all()  # bit for bit
-    assert (learner._sampler.target == sampler.target).all()
+    same_steps(PROBLEMS[name], sampling, stopping, delta=1e-6, most=MOST)
 
 
 @pytest.mark.parametrize("sampling", [gb.Tracking(), gb.UniformSampling()], ids=repr)

@@ -58,7 +58,7 @@ def settings(family: str | None, delta: float | None, declared: str | None) -> d
 def parse_family_option(text: str) -> Any:
     """gaussian:sigma=2 as a family."""
     from gobetween.errors import GoBetweenError
-    from gobetween.files.problem import parse_family
+    from gobetween.files.rules import parse_family
 
     name, _, rest = text.partition(":")
     table: dict[str, Any] = {"name": name}

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gobetween.core.certificate import D_1, D_A, WORTH, F, Point, W, improve
-from gobetween.core.families import Family
+from gobetween.core.family import Family
 from gobetween.core.jit import index, jit, leaf
 from gobetween.core.linalg import lu_solve
 from gobetween.core.transport import curvature

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gobetween.core.families import Family, coordinate, log_mixture, span
+from gobetween.core.family import Family, coordinate, span, two_sided
 from gobetween.core.jit import leaf
 from gobetween.core.types import Floats, Ints
 
@@ -116,10 +116,6 @@ def total_at(family: Family, n: Floats, S: Floats, x: float) -> tuple[float, flo
     """The pair Σ ln M, slope at a common coordinate x; M is an even mixture of both sides."""
     value, slope = 0.0, 0.0
     for e in range(n.shape[0]):
-        up, up_slope = log_mixture(family, n[e], S[e], x, 1.0)
-        down, down_slope = log_mixture(family, n[e], S[e], x, -1.0)
-        top = max(up, down)
-        a, b = math.exp(up - top), math.exp(down - top)
-        value += top + math.log(0.5 * (a + b))
-        slope += (a * up_slope + b * down_slope) / (a + b)
+        here, rise = two_sided(family, n[e], S[e], x)
+        value, slope = value + here, slope + rise
     return value, slope

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gobetween.core.certificate import certify, leader, new_point
-from gobetween.core.families import is_number
+from gobetween.core.family import is_number
 from gobetween.core.game import COLD, INEXACT, OPTIMAL, TIE, UNREACHABLE, new_space, solve
 from gobetween.core.problem import Problem
 from gobetween.core.transport import evidence

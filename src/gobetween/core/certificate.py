@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gobetween.core.families import Family, divergence
+from gobetween.core.family import Family, divergence
 from gobetween.core.jit import index, jit, leaf
 from gobetween.core.transport import evidence
 from gobetween.core.types import Floats

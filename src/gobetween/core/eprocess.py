@@ -9,7 +9,7 @@ points λ_a = λ_b.
 
 import math
 
-from gobetween.core.families import Family, coordinate, log_mixture, span
+from gobetween.core.family import Family, coordinate, log_mixture, span
 from gobetween.core.jit import leaf
 from gobetween.core.state import Tally
 

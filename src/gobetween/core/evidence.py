@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gobetween.core.eprocess import log_evalue
-from gobetween.core.families import Family
+from gobetween.core.family import Family, two_sided
+from gobetween.core.rule import StoppingRule
 from gobetween.core.state import Tally
-from gobetween.core.stopping import EProcess, Stopping, constant, glr, growth, new_stopper
+from gobetween.core.stopper import AnyStopper, glr
 
 
 @dataclass(frozen=True)
@@ -43,17 +44,19 @@ class Evidence:
         return self.statistic >= self.threshold
 
 
-def weigh(family: Family, stopping: Stopping, delta: float, tally: Tally, t: int) -> Evidence:
-    """The evidence after t answers, by a stopping rule at risk δ."""
+def weigh(
+    family: Family, stopping: StoppingRule, delta: float, tally: Tally, t: int, stopper: AnyStopper | None = None
+) -> Evidence:
+    """The evidence after t answers, by a stopping rule at risk δ; `stopper` is the rule at work, where it remembers things."""
     K = len(tally.N_a)
     best, Z = glr(family, tally)
     if not tally.N_a.all():
         best = int(np.argmax(np.where(tally.N_a > 0, tally.mu_hat, -np.inf)))
     log_e = least_log_evalue(family, tally, int(best)) if Z > 0.0 else -math.inf
-    statistic = log_e if isinstance(stopping, EProcess) else float(Z)
-    threshold = constant(stopping, K, delta, family) + (growth(new_stopper(stopping, family), t) if t else 0.0)
+    at_work = stopping.at_work(K, family) if stopper is None else stopper
+    statistic, growth = at_work.reading(family, tally, t, float(Z), log_e)
     p_value = min(1.0, (K - 1) * math.exp(-log_e)) if log_e > -700.0 else 1.0
-    return Evidence(int(best), log_e, max(statistic, 0.0), float(threshold), p_value)
+    return Evidence(int(best), log_e, max(statistic, 0.0), stopping.threshold(K, delta, family) + growth, p_value)
 
 
 def next_look(t: int) -> int:
@@ -91,9 +94,7 @@ def _end(family: Family, n: int, S: float, inside: float, edge: float, limit: fl
     """Where, between the estimate and the edge of the domain, the mixture of both sides reaches its limit."""
 
     def beyond(x: float) -> bool:
-        up, down = family.log_mixture(float(n), S, x, 1.0)[0], family.log_mixture(float(n), S, x, -1.0)[0]
-        top = max(up, down)
-        return top + math.log(0.5 * (math.exp(up - top) + math.exp(down - top))) >= limit
+        return float(two_sided(family, float(n), S, x)[0]) >= limit
 
     far = edge
     if math.isinf(edge):

@@ -14,7 +14,7 @@ import numpy as np
 
 from gobetween.core.active import MEDIATORS, RIVALS, Sets, new_sets, polish, take
 from gobetween.core.certificate import WORTH, Point, certify, forget, improve, leader, new_ledger, new_point, relative_gap
-from gobetween.core.families import Family
+from gobetween.core.family import Family
 from gobetween.core.interior import OMEGA, Room, Y, interior, new_room, settle, start
 from gobetween.core.jit import inlined, jit, leaf, quiet
 from gobetween.core.transport import evidence

@@ -1,14 +1,15 @@
-"""The only file that knows Numba: how functions are compiled, cached and dispatched by family.
+"""The only file that knows Numba: how functions are compiled, cached and dispatched by type.
 
 Machine code is kept on disk, one folder per digest of the core's sources, because Numba's own cache does not notice that a
-function in *another* file has changed. The folder belongs to the user alone (cache files are pickles).
+function in *another* file has changed. The folder belongs to the user alone (cache files are pickles). Only what concerns the
+core's own types is kept there: what is compiled for a class from elsewhere lives as long as the process.
 """
 
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +22,8 @@ ENABLED = os.environ.get("GOBETWEEN_JIT", "on") != "off" and os.environ.get("NUM
 
 if ENABLED:
     import numba
+    from numba.core.caching import FunctionCache
+    from numba.core.errors import NumbaError
     from numba.extending import overload
 
 
@@ -56,13 +59,42 @@ def _cache_dir() -> Path | None:
 _CACHE = _cache_dir() if ENABLED else None
 
 
-@contextmanager
-def _our_cache() -> Iterator[None]:
-    """Point Numba to our folder while one function is declared; other packages keep theirs."""
+def _is_ours(kind: Any) -> bool:
+    """Is a type of compiled code built from the core's own classes only?"""
+    own = getattr(kind, "instance_class", None)
+    if own is not None and not str(own.__module__).startswith("gobetween."):
+        return False
+    return all(_is_ours(part) for part in getattr(kind, "types", None) or ())
+
+
+def _kernel_cache(function: Any) -> Any:
+    """Numba's cache of one function, for our own types only; an entry that cannot be read is made anew, never a traceback."""
+
+    class Kernels(FunctionCache):  # type: ignore[misc]  # Numba is not typed
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            if not all(map(_is_ours, sig)):
+                return None
+            try:
+                return super().load_overload(sig, target_context)
+            except Exception:  # a pickle may fail in any way
+                self._renew()
+                return None
+
+        def save_overload(self, sig: Any, data: Any) -> None:
+            if all(map(_is_ours, sig)):
+                try:
+                    super().save_overload(sig, data)
+                except Exception:  # the index is damaged, or the disk is full: the kernel works all the same
+                    self._renew()
+
+        def _renew(self) -> None:
+            with suppress(OSError):
+                self.flush()
+
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(_CACHE or "")
+    numba.config.CACHE_DIR = str(_CACHE)  # other packages keep theirs
     try:
-        yield
+        return Kernels(function)
     finally:
         numba.config.CACHE_DIR = before
 
@@ -70,9 +102,11 @@ def _our_cache() -> Iterator[None]:
 def _compile(function: F, **options: Any) -> F:
     if not ENABLED:
         return function
-    with _our_cache():
-        compiled: F = numba.njit(cache=_CACHE is not None, nogil=True, error_model="numpy", **options)(function)
-    return compiled
+    compiled = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    if _CACHE is not None:
+        compiled._cache = _kernel_cache(function)
+    made: F = compiled
+    return made
 
 
 def index(k: int) -> int:
@@ -103,15 +137,79 @@ def inlined(function: F) -> F:
     return _compile(quiet(function), _nrt=True, inline="always")
 
 
-def by_family(function: F) -> F:
-    """Let `function(family, ...)` mean `family.function(...)`, in compiled code as in plain Python."""
-    if not ENABLED:
+def by_type(returns: str, inline: bool = False) -> Callable[[F], F]:
+    """Let `function(thing, …)` mean `thing.function(…)`, in compiled code as in plain Python; `returns` is its type to Numba.
+
+    A method of someone else's class that does not compile is called as plain Python from compiled code. `inline` is for large
+    things with one or two callers: handing over a sampler of forty arrays costs more than a small rule.
+    """
+
+    def declare(function: F) -> F:
+        if ENABLED:
+            how = {"inline": "always"} if inline else {}
+            name = function.__name__
+            overload(function, strict=False, **how)(lambda thing, *args: _implementation(name, returns, inline, thing, args))
         return function
-    name = function.__name__
 
-    def implementation(family: Any, *_: Any) -> Any:
-        method = numba.njit(error_model="numpy", _nrt=True)(getattr(family.instance_class, name))
-        return lambda family, *args: method(family, *args)
+    return declare
 
-    overload(function, strict=False)(implementation)
-    return function
+
+def _implementation(name: str, returns: str, inline: bool, thing: Any, args: Any) -> Any:
+    kind = thing.instance_class
+    method = getattr(kind, name)
+    if inline:
+        return method
+    ours = _is_ours(thing)
+    # ours allocate nothing; someone else's may, and may look beside an array
+    compiled = numba.njit(error_model="numpy", _nrt=True, boundscheck=not ours)(method)
+    if not ours:
+        try:
+            compiled.compile((thing, *args))
+        except NumbaError as error:
+            _say_once(kind, name, error)
+            return _plain(kind, name, returns)
+    return lambda thing, *args: compiled(thing, *args)
+
+
+_called: list[tuple[type, str]] = []  # methods that run as plain Python, by number
+
+
+def call_plainly(number: int, fields: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+    """Call a method that did not compile, on the value with these fields."""
+    kind, name = _called[number]
+    return getattr(kind(*fields), name)(*args)
+
+
+def _plain(kind: type, name: str, returns: str) -> Any:
+    number = len(_called)
+    _called.append((kind, name))
+    if returns == "none":
+
+        @numba.njit(_nrt=True)  # type: ignore[untyped-decorator]  # Numba is not typed
+        def through(fields: Any, args: Any) -> None:
+            with numba.objmode():
+                call_plainly(number, fields, args)
+    else:
+
+        @numba.njit(_nrt=True)  # type: ignore[untyped-decorator]  # Numba is not typed
+        def through(fields: Any, args: Any) -> Any:
+            with numba.objmode(value=returns):
+                value = call_plainly(number, fields, args)
+            return value  # noqa: RET504 - Numba does not return from inside the block
+
+    return lambda thing, *args: through(thing[:], args)
+
+
+_said: set[tuple[type, str]] = set()
+
+
+def _say_once(kind: type, name: str, error: Exception) -> None:
+    if (kind, name) not in _said:
+        _said.add((kind, name))
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        reason = next((line for line in lines[1:] if "pipeline" not in line), lines[0])
+        print(
+            f"gobetween: {kind.__name__}.{name} does not compile and runs as plain Python, with the same results but slower "
+            f"({reason[:160]})",
+            file=sys.stderr,
+        )

@@ -1,15 +1,120 @@
-"""The verdict along a log: exact at every row, computed at few."""
+"""The step compiled into loops: simulated runs, replays of logged rows, and the verdict along a log."""
 
 import math
 
+import numpy as np
+
 from gobetween.core.eprocess import at_common_mean
-from gobetween.core.families import Family, coordinate, divergence
-from gobetween.core.jit import leaf
-from gobetween.core.state import Tally, count
-from gobetween.core.step import verdict
-from gobetween.core.stopping import Stopper, best_seen
+from gobetween.core.family import Family, coordinate, divergence, draw
+from gobetween.core.jit import index, leaf
+from gobetween.core.sampler import AnySampler
+from gobetween.core.state import State, Tally, clear, count
+from gobetween.core.step import choose, observe, verdict
+from gobetween.core.stopper import AnyStopper, Stopper, best_seen, judge, restart
 from gobetween.core.transport import evidence
-from gobetween.core.types import Floats, Ints
+from gobetween.core.types import Bools, Floats, Ints
+
+NONE = index(0)
+
+
+@leaf
+def pull(cumulative: Floats, e: int, u: float) -> int:
+    """The arm that mediator e pulls when chance says u ∈ [0, 1); K when it answers nothing."""
+    K: int = cumulative.shape[1]
+    for a in range(K):
+        if u < cumulative[e, a]:
+            return a
+    return K
+
+
+@leaf
+def record(state: State, t: int, best: int, tau: Ints, named: Ints, N_e: Ints, N_a: Ints, d: int) -> None:
+    """Note in row d that `best` was named after t queries, and the counts by then."""
+    tau[d], named[d] = t, best
+    for i in range(N_e.shape[1]):
+        N_e[d, i] = state.N_e[i]
+    for i in range(N_a.shape[1]):
+        N_a[d, i] = state.tally.N_a[i]
+
+
+@leaf
+def episodes(
+    family: Family,
+    means: Floats,
+    cumulative: Floats,
+    sampler: AnySampler,
+    stopper: AnyStopper,
+    constants: Floats,
+    state: State,
+    available: Bools,
+    most: int,
+    rule_rng: np.random.Generator,
+    world: np.random.Generator,
+    tau: Ints,
+    named: Ints,
+    N_e: Ints,
+    N_a: Ints,
+) -> bool:
+    """Run after run, one for each row of `tau`: when each constant was passed, the arm named (−1: none), the counts then.
+
+    False when the rule chose nobody who can be asked.
+    """
+    for run in range(tau.shape[0]):
+        restart(sampler)
+        restart(stopper)
+        clear(state)
+        passed, t = NONE, NONE
+        while passed < constants.shape[0] and t < most:
+            e = choose(family, sampler, state, t, available, rule_rng)
+            if e < 0:
+                return False
+            a = pull(cumulative, e, world.random())
+            reward = draw(family, means[a], world) if a < means.shape[0] else 0.0
+            t += 1
+            observe(family, sampler, state, t, e, a, reward)
+            best, now = verdict(family, stopper, state.tally, t, a, reward, constants, passed)
+            while passed < now:
+                record(state, t, best, tau[run], named[run], N_e[run], N_a[run], passed)
+                passed += 1
+        while passed < constants.shape[0]:
+            record(state, t, -1, tau[run], named[run], N_e[run], N_a[run], passed)
+            passed += 1
+    return True
+
+
+@leaf
+def replay_run(
+    family: Family,
+    pulled: Ints,
+    rewards: Floats,
+    starts: Ints,
+    sampler: AnySampler,
+    stopper: AnyStopper,
+    constants: Floats,
+    state: State,
+    available: Bools,
+    rng: np.random.Generator,
+) -> tuple[int, int, int]:
+    """One run: queries, the arm named (−1: the log ran out), and the mediator whose rows were used up (−1: none; −2: the rule
+    chose nobody who can be asked).
+    """
+    restart(sampler)
+    restart(stopper)
+    clear(state)
+    t = NONE
+    while True:
+        e = choose(family, sampler, state, t, available, rng)
+        if e < 0:
+            return t, -1, -2
+        row = starts[e] + state.N_e[e] - 1
+        if row >= starts[e + 1]:
+            state.N_e[e] -= 1  # there was no such query
+            return t, -1, e
+        t += 1
+        observe(family, sampler, state, t, e, pulled[row], rewards[row])
+        best, passed = verdict(family, stopper, state.tally, t, pulled[row], rewards[row], constants, 0)
+        if passed > 0:
+            return t, best, -1
 
 
 @leaf
@@ -66,7 +171,7 @@ def scan(
         if not slack > 0.0:
             slack = constants[0] - at_common_mean(family, tally, best, rival, coordinate(family, m))[0]
         if not slack > 0.0:
-            best, passed = verdict(family, stopper, tally, t, constants, 0)
+            best, passed = judge(stopper, family, tally, t, constants, 0)
             if passed > 0:
                 found, named, watching = i, best, False
     return found, named

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gobetween.core.families import LARGEST, SMALLEST, Family, Gaussian
+from gobetween.core.families import Gaussian
+from gobetween.core.family import LARGEST, SMALLEST, Family
+from gobetween.core.registry import as_family
 from gobetween.core.types import Floats, Ints
 from gobetween.errors import Fix, ProblemError
 
@@ -37,15 +39,13 @@ class Problem:
         means: ArrayLike,
         policies: ArrayLike | None = None,
         *,
-        family: Family = Gaussian(1.0),  # noqa: B008 - an immutable tuple
+        family: Family | str = Gaussian(1.0),  # noqa: B008 - an immutable tuple
         costs: ArrayLike | None = None,
         silent: bool = False,
         arms: Sequence[str] | None = None,
         mediators: Sequence[str] | None = None,
     ) -> None:
-        if type(family) is Family or Family not in type(family).__mro__:
-            raise ProblemError(f"family must be one such as gb.Gaussian(1.0) or gb.Bernoulli(), not {family!r}")
-        self.family, self.silent, self.direct = family, bool(silent), policies is None
+        self.family, self.silent, self.direct = as_family(family), bool(silent), policies is None
         self.means = _array(means, "means", 1)
         K = len(self.means)
         if K < 2:

@@ -1,32 +1,41 @@
 """The step: choose → observe → verdict. A simulation runs it in a loop, a live study spreads it over days."""
 
-import math
+import numpy as np
 
-from gobetween.core.families import Family
-from gobetween.core.jit import leaf
-from gobetween.core.sampling import Sampler, estimate
+from gobetween.core.family import Family
+from gobetween.core.jit import inlined, leaf
+from gobetween.core.sampler import AnySampler, learn, next_mediator
 from gobetween.core.state import State, Tally, count
-from gobetween.core.stopping import MIXTURE, Stopper, glr, growth, least_evalue
-from gobetween.core.types import Floats
+from gobetween.core.stopper import AnyStopper, judge, note
+from gobetween.core.types import Bools, Floats
+
+
+@inlined
+def choose(family: Family, sampler: AnySampler, state: State, t: int, available: Bools, rng: np.random.Generator) -> int:
+    """The mediator that is asked at time t (queries issued before), counted in N_e; −1 when the rule can ask nobody."""
+    e = next_mediator(sampler, family, state, t, available, rng)
+    if not 0 <= e < available.shape[0] or not available[e]:
+        return -1
+    state.N_e[e] += 1
+    return e
 
 
 @leaf
-def observe(sampler: Sampler, state: State, e: int, a: int, reward: float) -> None:
-    """Mediator e answered: arm a paid a reward, or nothing (a = K)."""
+def observe(family: Family, sampler: AnySampler, state: State, t: int, e: int, a: int, reward: float) -> None:
+    """Mediator e answered, after t queries: arm a paid a reward, or nothing (a = K)."""
     state.N_ea[e, a] += 1
     if a < state.tally.N_a.shape[0]:
         count(state.tally, a, reward)
-    estimate(sampler, state, e)
+    learn(sampler, family, state, t, e, a, reward)
 
 
 @leaf
-def verdict(family: Family, stopper: Stopper, tally: Tally, t: int, constants: Floats, passed: int) -> tuple[int, int]:
-    """The leader, and how many of the constants c(δ), in increasing order, have been passed after t answers."""
-    best, Z = glr(family, tally)
-    margin = Z - growth(stopper, t) if t > 0 else -math.inf
-    while passed < constants.shape[0] and margin >= constants[passed]:
-        # ln E ≤ Z: only where Z suffices need the e-process be looked at
-        if stopper.shape == MIXTURE and not least_evalue(family, tally, best, constants[passed]) >= constants[passed]:
-            break
-        passed += 1
-    return best, passed
+def verdict(
+    family: Family, stopper: AnyStopper, tally: Tally, t: int, a: int, reward: float, constants: Floats, passed: int
+) -> tuple[int, int]:
+    """The last of t counted answers was arm a, which paid a reward (a = K: silence): the leader, and how many of the constants
+    c(δ), in increasing order, have been passed.
+    """
+    if a < tally.N_a.shape[0]:
+        note(stopper, family, tally, t, a, reward)
+    return judge(stopper, family, tally, t, constants, passed)

@@ -1,26 +1,48 @@
-"""Stopping rules: when the leader may be named. Rules are small values; `Stopper` is what compiled code sees of them.
+"""Stopping rules as values: when the leader may be named. `stopper.py` has them at work.
 
-Every rule here stops when a statistic reaches c(δ) + h(t): c is computed once, h along the way, so one path serves every δ.
+Every rule stops when a statistic reaches c(δ), so that one path serves every δ; what grows with t is taken off the statistic.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
-from gobetween.core.eprocess import log_evalue
-from gobetween.core.families import Family
-from gobetween.core.jit import leaf
-from gobetween.core.state import Tally, seen_all
-from gobetween.core.transport import evidence
-from gobetween.core.types import Floats
+from gobetween.core.family import Family
+from gobetween.core.registry import register
+from gobetween.core.rule import StoppingRule
 from gobetween.errors import ProblemError
 
-POLYNOMIAL, ITERATED_LOG, MIXTURE, KK_GAUSSIAN, KK_EXPONENTIAL = 0, 1, 2, 3, 4
+if TYPE_CHECKING:
+    from gobetween.core.stopper import Stopper
+
 RATES = ("paper", "garivier-kaufmann", "kaufmann-koolen", "heuristic")
 
 
+@register
 @dataclass(frozen=True)
-class GLR:
+class EProcess(StoppingRule):
+    """Stop when the product e-process E_{â>b} ≥ (K−1)/δ for every rival b.
+
+    **Proven** δ-correct for every family, under any adaptive sampling and whatever the policies are (docs/stopping.md; it also
+    says what must hold when several queries are open), and the tightest rule here: on the paper's Experiment 1 it needs less
+    than half the queries of GLR(rate="paper").
+    """
+
+    name: ClassVar[str] = "e-process"
+
+    def threshold(self, K: int, delta: float, family: Family) -> float:
+        return math.log(K - 1) - math.log(delta)
+
+    def at_work(self, K: int, family: Family) -> "Stopper":
+        from gobetween.core.stopper import MIXTURE, Stopper
+
+        return Stopper(MIXTURE, 0.0)
+
+
+@register
+@dataclass(frozen=True)
+class GLR(StoppingRule):
     """Stop when the generalised likelihood ratio Z(t) ≥ β(t, δ).
 
     rate="paper": ln(C t^α/δ), with C = 2(K−1) and α = e/2 unless given: what reproduces the paper's tables. **Not proven** with
@@ -30,6 +52,13 @@ class GLR:
     rate="heuristic": ln((1 + ln t)/δ). **Not δ-correct**: at a tie it is crossed almost surely. Common in other software.
     """
 
+    name: ClassVar[str] = "glr"
+    words: ClassVar[Mapping[str, Mapping[str, object]]] = {
+        "paper": {},
+        "garivier-kaufmann": {"rate": "garivier-kaufmann"},
+        "kaufmann-koolen": {"rate": "kaufmann-koolen"},
+        "heuristic": {"rate": "heuristic"},
+    }
     rate: str = "paper"
     C: float | None = None
     alpha: float | None = None
@@ -43,54 +72,24 @@ class GLR:
             if value is not None and not 0.0 < value < math.inf:
                 raise ProblemError(f"{name} = {value!r}: must be a positive number")
 
+    def threshold(self, K: int, delta: float, family: Family) -> float:
+        """c(δ), without what grows with t."""
+        if self.rate == "heuristic":
+            return -math.log(delta)
+        if self.rate == "kaufmann-koolen":
+            half = 0.5 * (math.log(K - 1) - math.log(delta))
+            return 2.0 * (kk_gaussian(half) if family.sub_gaussian else kk_exponential(half))
+        C = self.C if self.C is not None else 2.0 * (K - 1)
+        return math.log(C) - math.log(delta)
 
-@dataclass(frozen=True)
-class EProcess:
-    """Stop when the product e-process E_{â>b} ≥ (K−1)/δ for every rival b.
+    def at_work(self, K: int, family: Family) -> "Stopper":
+        from gobetween.core.stopper import ITERATED_LOG, KK_EXPONENTIAL, KK_GAUSSIAN, POLYNOMIAL, Stopper
 
-    **Proven** δ-correct for every family, under any adaptive sampling and whatever the policies are (docs/stopping.md; it also
-    says what must hold when several queries are open), and the tightest rule here: on the paper's Experiment 1 it needs less
-    than half the queries of GLR(rate="paper").
-    """
-
-
-Stopping = GLR | EProcess
-
-
-class Stopper(NamedTuple):
-    """A rule at work: stop when the statistic reaches c(δ) + h(t)."""
-
-    shape: int  # POLYNOMIAL: Z, h = power · ln t; ITERATED_LOG: Z, h = ln(1 + ln t); MIXTURE: the smallest ln E, h = 0
-    power: float
-
-
-def new_stopper(rule: Stopping, family: Family) -> Stopper:
-    """Set a rule to work."""
-    if isinstance(rule, EProcess):
-        return Stopper(MIXTURE, 0.0)
-    if rule.rate == "paper":
-        return Stopper(POLYNOMIAL, math.e / 2 if rule.alpha is None else rule.alpha)
-    if rule.rate == "kaufmann-koolen":
-        return Stopper(KK_GAUSSIAN if is_gaussian(family) else KK_EXPONENTIAL, 0.0)
-    return Stopper(POLYNOMIAL, 1.0) if rule.rate == "garivier-kaufmann" else Stopper(ITERATED_LOG, 0.0)
-
-
-def is_gaussian(family: Family) -> bool:
-    """Normal, or treated as such."""
-    return family.name in ("gaussian", "bounded")
-
-
-def constant(rule: Stopping, K: int, delta: float, family: Family) -> float:
-    """c(δ)."""
-    if isinstance(rule, EProcess):
-        return math.log(K - 1) - math.log(delta)
-    if rule.rate == "heuristic":
-        return -math.log(delta)
-    if rule.rate == "kaufmann-koolen":
-        half = 0.5 * (math.log(K - 1) - math.log(delta))
-        return 2.0 * (kk_gaussian(half) if is_gaussian(family) else kk_exponential(half))
-    C = rule.C if rule.C is not None else 2.0 * (K - 1)
-    return math.log(C) - math.log(delta)
+        if self.rate == "paper":
+            return Stopper(POLYNOMIAL, math.e / 2 if self.alpha is None else self.alpha)
+        if self.rate == "kaufmann-koolen":
+            return Stopper(KK_GAUSSIAN if family.sub_gaussian else KK_EXPONENTIAL, 0.0)
+        return Stopper(POLYNOMIAL, 1.0) if self.rate == "garivier-kaufmann" else Stopper(ITERATED_LOG, 0.0)
 
 
 def kk_gaussian(x: float) -> float:
@@ -119,51 +118,3 @@ def kk_exponential(x: float) -> float:
         u = inverse(y)
         return 2.0 * math.exp(1.0 / u) * u
     return 2.0 * z * (y - math.log(math.log(z)))
-
-
-@leaf
-def growth(stopper: Stopper, t: int) -> float:
-    """h(t), t ≥ 1."""
-    if stopper.shape == POLYNOMIAL:
-        return stopper.power * math.log(t)
-    if stopper.shape == ITERATED_LOG:
-        return math.log(1.0 + math.log(t))
-    if stopper.shape == KK_GAUSSIAN:
-        return 4.0 * math.log(4.0 + math.log(0.5 * t))
-    return 6.0 * math.log(1.0 + math.log(0.5 * max(t, 2))) if stopper.shape == KK_EXPONENTIAL else 0.0
-
-
-@leaf
-def best_seen(mu_hat: Floats) -> int:
-    """The leader: the first arm with the highest estimate."""
-    best = 0
-    for a in range(1, mu_hat.shape[0]):
-        if mu_hat[a] > mu_hat[best]:
-            best = a
-    return best
-
-
-@leaf
-def glr(family: Family, tally: Tally) -> tuple[int, float]:
-    """The leader and Z(t) = min over rivals of N_1 d(μ̂_1, x) + N_a d(μ̂_a, x); Z = 0 until every arm has been seen."""
-    best = best_seen(tally.mu_hat)
-    if not seen_all(tally.N_a):
-        return best, 0.0
-    Z = math.inf
-    for a in range(tally.mu_hat.shape[0]):
-        if a != best:
-            f = evidence(family, tally.mu_hat[best], tally.mu_hat[a], float(tally.N_a[best]), float(tally.N_a[a]))[0]
-            Z = min(Z, f)
-    return best, Z
-
-
-@leaf
-def least_evalue(family: Family, tally: Tally, best: int, enough: float) -> float:
-    """The smallest ln E_{best>b} over rivals, or any number under `enough` once one is under it."""
-    least = math.inf
-    for b in range(tally.mu_hat.shape[0]):
-        if b != best:
-            least = min(least, log_evalue(family, tally, best, b, enough))
-            if not least >= enough:
-                return least
-    return least

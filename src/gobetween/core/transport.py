@@ -6,7 +6,7 @@ With weights it is the payoff of the game behind T*; with counts N and estimates
 The point x_a divides the segment from μ_a to μ_1 at the split r_a = w_1/(w_1 + w_a).
 """
 
-from gobetween.core.families import Family, divergence, variance
+from gobetween.core.family import Family, divergence, variance
 from gobetween.core.jit import leaf
 
 

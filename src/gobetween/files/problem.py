@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from gobetween.core.families import FAMILIES, Family
 from gobetween.core.problem import Problem
 from gobetween.errors import FIXES, GoBetweenError, SpecError, Where, spelled
-from gobetween.files.rules import Named, parse_rule
+from gobetween.files.rules import Named, parse_family, parse_rule
 from gobetween.files.toml import read_toml
 
 PROBLEM_KEYS = ("family", "silent", "arms", "mediators")
@@ -123,21 +122,6 @@ def in_file(where: Where) -> str:
     """Problem speaks of its arguments; the reader of a file knows its keys."""
     table, key = KEY_OF.get(str(where[0]), ("", "")) if len(where) > 1 else ("", "")
     return spelled((table, where[1], key, *where[2:]) if table else where)
-
-
-def parse_family(value: Any) -> Family:
-    """A family from its name or from a table with a name and parameters."""
-    table = {"name": value} if isinstance(value, str) else typed(value, Mapping, "family", "a name or a table with a name")
-    name = table.get("name")
-    if "name" not in table:
-        raise SpecError(f"family.name is missing: choose one of {', '.join(FAMILIES)}")
-    if not isinstance(name, str) or name not in FAMILIES:
-        raise SpecError(f"family.name = {show(name)}: choose one of {', '.join(FAMILIES)}")
-    parameters = {key: number(table[key], f"family.{key}") for key in table if key != "name"}
-    kind: Any = FAMILIES[name]
-    only(parameters, kind._fields, "family.")
-    family: Family = kind(**parameters)
-    return family
 
 
 def parse_deltas(value: Any) -> tuple[float, ...]:

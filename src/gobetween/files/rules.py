@@ -1,42 +1,22 @@
-"""Rules ↔ names: what files, the command line and saved learners call the sampling and stopping rules."""
+"""Rules and families ↔ words and tables: what files, commands and saved learners call them, all from the registry."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
-from typing import Any, NamedTuple
+from dataclasses import MISSING, asdict, fields, is_dataclass
+from typing import Any, NamedTuple, get_type_hints
 
-from gobetween.core.sampling import Oracle, Static, Tracking, UniformSampling
-from gobetween.core.stopping import GLR, EProcess
-from gobetween.errors import SpecError
+from gobetween.core.family import Family
+from gobetween.core.registry import classes, find, words
+from gobetween.core.rule import parameters_of
+from gobetween.errors import GoBetweenError, SpecError
 
-KINDS: Mapping[str, Mapping[str, Any]] = {
-    "sampling": {"tracking": Tracking, "uniform": UniformSampling, "static": Static, "oracle": Oracle},
-    "stopping": {"e-process": EProcess, "glr": GLR},
-}
-#: Rules that have a word of their own; any other is a table such as { rule = "tracking", tol = 0.01 }.
-WORDS: Mapping[str, Mapping[str, Any]] = {
-    "sampling": {
-        "tracking": Tracking(),
-        "tracking-d": Tracking(tracking="D"),
-        "unknown": Tracking(policies="unknown"),
-        "pruned": Tracking(prune=True),
-        "uniform": UniformSampling(),
-        "cyclic": UniformSampling(order="cyclic"),
-        "oracle": Oracle(),
-    },
-    "stopping": {
-        "e-process": EProcess(),
-        "paper": GLR(),
-        "garivier-kaufmann": GLR(rate="garivier-kaufmann"),
-        "kaufmann-koolen": GLR(rate="kaufmann-koolen"),
-        "heuristic": GLR(rate="heuristic"),
-    },
-}
-_TYPES: Mapping[str, tuple[Any, str]] = {
-    "prune": (bool, "true or false"),
-    "tol": (float, "a number"),
-    "C": (float, "a number"),
-    "alpha": (float, "a number"),
-    "omega": (list, "a list of shares that sum to 1"),
+#: Parameters that are no longer there, with the value that saved learners may still state.
+_GONE = {"start": "uniform"}
+_WHAT: Mapping[Any, str] = {
+    bool: "true or false",
+    float: "a number",
+    int: "a whole number",
+    str: "a string",
+    list: "a list of numbers",
 }
 
 
@@ -49,65 +29,110 @@ class Named(NamedTuple):
 
 def default(side: str) -> Named:
     """What is used when nothing is said."""
-    return Named(*next(iter(WORDS[side].items())))
+    return Named(*next(iter(words(side).items())))
 
 
 def parse_rule(value: Any, side: str, path: str) -> Named:
     """A rule of one side, "sampling" or "stopping": a word, or a table with `rule`, parameters and perhaps a `name`."""
     if isinstance(value, str):
-        if value not in WORDS[side]:
-            raise SpecError(f"{path} = {value!r}: choose one of {', '.join(WORDS[side])}, or a table with a rule")
-        return Named(value, WORDS[side][value])
+        if value not in (known := words(side)):
+            find_kind(side, value, path)  # says why, if it was announced and cannot be loaded
+            raise SpecError(f"{path} = {value!r}: choose one of {', '.join(known)}, or a table with a rule")
+        return Named(value, words(side)[value])
     if not isinstance(value, Mapping):
         raise SpecError(f"{path} = {value!r}: must be the name of a rule or a table with a rule")
-    if value.get("rule") not in KINDS[side]:
-        what = f"rule = {value['rule']!r}" if "rule" in value else "rule is missing"
-        raise SpecError(f"{path}.{what}: choose one of {', '.join(KINDS[side])}")
+    if "rule" not in value:
+        raise SpecError(f"{path}.rule is missing: choose one of {', '.join(classes(side))}")
+    kind = find_kind(side, value["rule"], path) if isinstance(value["rule"], str) else None
+    if kind is None:
+        came = f" (it came from {value['from']})" if isinstance(value.get("from"), str) else ""
+        raise SpecError(f"{path}.rule = {value['rule']!r}{came}: choose one of {', '.join(classes(side))}")
     name = value.get("name", "")
     if not isinstance(name, str):
         raise SpecError(f"{path}.name = {name!r}: must be a string")
-    rule = _build(KINDS[side][value["rule"]], {k: v for k, v in value.items() if k not in ("rule", "name")}, path)
+    rule = build(kind, {k: v for k, v in value.items() if k not in ("rule", "name", "from")}, path, ("rule", "name"))
     return Named(name or word(rule), rule)
 
 
-def _build(kind: Any, parameters: Mapping[str, Any], path: str) -> Any:
-    known = [field.name for field in fields(kind)]
+def find_kind(side: str, name: str, path: str) -> type[Any] | None:
+    """The class of that name; None if there is none, an error if it is announced and cannot be loaded."""
+    try:
+        return find(side, name)
+    except GoBetweenError as error:
+        raise SpecError(f"{path}: {error}") from None
+
+
+def build(kind: type[Any], parameters: Mapping[str, Any], path: str, beside: tuple[str, ...]) -> Any:
+    """A rule or family from its parameters, each checked against its type."""
+    known, hints = parameters_of(kind), get_type_hints(kind)
     for key, value in parameters.items():
         if key not in known:
-            choices = f"choose from {', '.join(['rule', 'name', *known])}"
-            raise SpecError(f"{path}.{key} is not a known key: {choices}")
-        wanted, what = _TYPES.get(key, (str, "a string"))
+            raise SpecError(f"{path}.{key} is not a known key: choose from {', '.join([*beside, *known])}")
+        wanted = _wanted(hints.get(key))
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not (number if wanted is float else isinstance(value, wanted)):
-            raise SpecError(f"{path}.{key} = {value!r}: must be {what}")
+            raise SpecError(f"{path}.{key} = {value!r}: must be {_WHAT.get(wanted, 'of another type')}")
     try:
         return kind(**parameters)
     except (ValueError, TypeError) as error:
         raise SpecError(f"{path}: {error}") from None
 
 
+def _wanted(hint: Any) -> Any:
+    """The type that a file writes for a parameter: `float | None` is a number, a tuple a list."""
+    for kind in (bool, float, int, str):
+        if hint is kind or (kind in getattr(hint, "__args__", ()) and getattr(hint, "__origin__", None) is None):
+            return kind
+    return list if getattr(hint, "__origin__", None) in (tuple, list) else object
+
+
 def word(rule: Any) -> str:
     """A short name: the rule's own word, or its kind with the parameters that are not defaults."""
-    for side in KINDS:
-        for name, known in WORDS[side].items():
-            if known == rule:
-                return name
-    stated = [
-        f"{field.name}={getattr(rule, field.name)}" for field in fields(rule) if getattr(rule, field.name) != field.default
-    ]
-    return f"{_kind(rule)}({', '.join(stated)})"
+    for name, parameters in ((rule.name, {}), *rule.words.items()):
+        if _stated(rule) == dict(parameters):
+            return str(name)
+    return f"{rule.name}({', '.join(f'{key}={value}' for key, value in _stated(rule).items())})"
+
+
+def _stated(rule: Any) -> dict[str, Any]:
+    """The parameters that are not defaults."""
+    if not is_dataclass(rule):
+        defaults = rule._field_defaults
+        return {name: getattr(rule, name) for name in rule._fields if getattr(rule, name) != defaults.get(name, MISSING)}
+    return {field.name: getattr(rule, field.name) for field in fields(rule) if getattr(rule, field.name) != field.default}
 
 
 def rule_to_dict(rule: Any) -> dict[str, Any]:
     """JSON-safe, with every parameter; None stands for a default that depends on the problem."""
-    values = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(rule).items()}
-    return {"rule": _kind(rule), **values}
+    values = asdict(rule) if is_dataclass(rule) and not isinstance(rule, type) else rule._asdict()
+    shown = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
+    return {"rule": rule.name, **_from(rule), **shown}
 
 
 def rule_from_dict(data: Mapping[str, Any], side: str) -> Any:
     """The rule that `rule_to_dict` described."""
-    return parse_rule({key: value for key, value in data.items() if value is not None}, side, side).rule
+    stated = {key: value for key, value in data.items() if value is not None and _GONE.get(key) != value}
+    return parse_rule(stated, side, side).rule
 
 
-def _kind(rule: Any) -> str:
-    return next(name for side in KINDS.values() for name, kind in side.items() if type(rule) is kind)
+def _from(rule: Any) -> dict[str, str]:
+    """Where a rule of someone else's came from, for the day when it is no longer there."""
+    kind = type(rule)
+    if find("sampling", rule.name) is not kind and find("stopping", rule.name) is not kind:
+        raise SpecError(f"{kind.__name__} cannot be saved: put @gb.register above its class, so that it is found again")
+    return {} if kind.__module__.startswith("gobetween.") else {"from": f"{kind.__module__}.{kind.__qualname__}"}
+
+
+def parse_family(value: Any) -> Family:
+    """A family from its name or from a table with a name and parameters."""
+    if not isinstance(value, (str, Mapping)):
+        raise SpecError(f"family = {value!r}: must be a name or a table with a name")
+    table = {"name": value} if isinstance(value, str) else value
+    if "name" not in table:
+        raise SpecError(f"family.name is missing: choose one of {', '.join(classes('family'))}")
+    name = table["name"]
+    kind = find_kind("family", name, "family") if isinstance(name, str) else None
+    if kind is None:
+        raise SpecError(f"family.name = {name!r}: choose one of {', '.join(classes('family'))}")
+    family: Family = build(kind, {key: value for key, value in table.items() if key != "name"}, "family", ("name",))
+    return family

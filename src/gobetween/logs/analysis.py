@@ -14,10 +14,12 @@ from gobetween.core.alarms import LEVEL, Alarm, confounding_alarms, policy_alarm
 from gobetween.core.bound import binary_kl, lower_bound
 from gobetween.core.eprocess import log_evalue
 from gobetween.core.evidence import ArmReport, arm_report, least_log_evalue
-from gobetween.core.families import Bernoulli, Family
+from gobetween.core.families import Bernoulli
+from gobetween.core.family import Family
 from gobetween.core.problem import Problem, unreachable_arms
 from gobetween.core.state import Tally, seen_all
-from gobetween.core.stopping import EProcess, constant, glr
+from gobetween.core.stopper import glr
+from gobetween.core.stopping import EProcess
 from gobetween.core.transport import evidence
 from gobetween.core.types import Ints
 from gobetween.errors import LogError
@@ -160,7 +162,7 @@ def _report(
     trail: list[tuple[int, float, float]],
 ) -> LogReport:
     family, tally, K = task.family, stats.tally(), len(stats.arms)
-    threshold = float(constant(EProcess(), max(K, 2), task.delta, family))
+    threshold = EProcess().threshold(max(K, 2), task.delta, family)
     best, Z = glr(family, tally) if K >= 2 else (0, 0.0)
     best, everything = int(best), bool(seen_all(tally.N_a)) and K >= 2
     if not everything and tally.N_a.any():

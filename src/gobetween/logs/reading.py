@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from gobetween.core.evidence import least_log_evalue
-from gobetween.core.families import Family
+from gobetween.core.family import Family
 from gobetween.core.loops import scan
 from gobetween.core.state import new_tally
-from gobetween.core.stopping import EProcess, constant, glr, new_stopper
+from gobetween.core.stopper import glr
+from gobetween.core.stopping import EProcess
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import LogError
 from gobetween.logs.batch import Batch, Columns, Names, batches
@@ -70,7 +71,7 @@ class Reading:
         self._before: float | str = -math.inf
         self._mark = 10
         """The row at which the evidence is next looked at, for the figure."""
-        self._stopper = new_stopper(EProcess(), task.family)
+        self._stopper = EProcess().at_work(len(self.stats.arms), task.family)
 
     def read(self, source: Any, threads: bool) -> None:
         """Take in a source."""
@@ -105,7 +106,7 @@ class Reading:
         e, a = _coded(batch.mediators, mediators, self.stats.mediators), _coded(batch.arms, arms, self.stats.arms)
         K = len(self.stats.arms)
         watching = self.watching and K >= 2
-        constants = np.array([constant(EProcess(), max(K, 2), self.task.delta, self.task.family)])
+        constants = np.array([EProcess().threshold(max(K, 2), self.task.delta, self.task.family)])
         x, start = np.ascontiguousarray(rewards), 0
         while start < len(x):
             stop = min(len(x), start + max(1, self._mark - self.stats.rows)) if watching else len(x)

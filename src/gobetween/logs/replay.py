@@ -12,20 +12,20 @@ from typing import Any
 import numpy as np
 
 from gobetween.core.bound import binary_kl
-from gobetween.core.families import Bernoulli, Family
-from gobetween.core.jit import index, leaf
-from gobetween.core.sampling import Oracle, Sampler, Tracking, choose, new_sampler, restart
-from gobetween.core.state import State, clear, new_state
-from gobetween.core.step import observe, verdict
-from gobetween.core.stopping import EProcess, Stopper, constant, new_stopper
+from gobetween.core.families import Bernoulli
+from gobetween.core.family import Family
+from gobetween.core.loops import replay_run
+from gobetween.core.registry import as_sampling, as_stopping
+from gobetween.core.rule import SamplingRule, StoppingRule
+from gobetween.core.sampling import Tracking
+from gobetween.core.state import new_state
+from gobetween.core.stopping import EProcess
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import LogError
 from gobetween.logs.batch import Columns, batches
 from gobetween.logs.reading import BadLogError, Reading, Task
 from gobetween.simulation.engine import stream
 from gobetween.simulation.summary import mean_and_half_width
-
-NONE = index(0)
 
 
 @dataclass(frozen=True)
@@ -71,36 +71,6 @@ class Replay:
         }
 
 
-@leaf
-def replay_run(
-    family: Family,
-    pulled: Ints,
-    rewards: Floats,
-    starts: Ints,
-    sampler: Sampler,
-    stopper: Stopper,
-    constants: Floats,
-    state: State,
-    available: Bools,
-    rng: np.random.Generator,
-) -> tuple[int, int, int]:
-    """One run: queries, the arm named (−1: the log ran out), and the mediator whose rows were used up (−1: none)."""
-    restart(sampler)
-    clear(state)
-    t = NONE
-    while True:
-        e = choose(family, sampler, state, t, available, rng)
-        row = starts[e] + state.N_e[e]
-        if row >= starts[e + 1]:
-            return t, -1, e
-        state.N_e[e] += 1
-        observe(sampler, state, e, pulled[row], rewards[row])
-        t += 1
-        best, passed = verdict(family, stopper, state.tally, t, constants, 0)
-        if passed > 0:
-            return t, best, -1
-
-
 def read_rows(task: Task, sources: tuple[Any, ...], skip_bad: bool) -> LoggedRows:
     """All rows, by mediator; a replay needs them in memory."""
     reading = Reading(task, watching=False)
@@ -124,8 +94,8 @@ def read_rows(task: Task, sources: tuple[Any, ...], skip_bad: bool) -> LoggedRow
 def replay(
     rows: LoggedRows,
     family: Family,
-    sampling: Any = Tracking(policies="unknown"),  # noqa: B008 - an immutable value
-    stopping: Any = EProcess(),  # noqa: B008 - an immutable value
+    sampling: SamplingRule | str = Tracking(policies="unknown"),  # noqa: B008 - an immutable value
+    stopping: StoppingRule | str = EProcess(),  # noqa: B008 - an immutable value
     delta: float = 0.05,
     runs: int = 200,
     seed: int = 0,
@@ -135,13 +105,14 @@ def replay(
     K, E = len(rows.arms), len(rows.mediators)
     if K < 2:
         raise LogError("a replay needs a log with at least two arms")
-    if isinstance(sampling, Oracle):
-        raise LogError("a log does not know the true means that the oracle follows: choose another sampling rule")
+    sampling, stopping = as_sampling(sampling), as_stopping(stopping)
+    if not sampling.live:
+        raise LogError(f"a log does not know the true means that the {sampling.name} follows: choose another sampling rule")
     declared = np.full(E, policies is not None)
     known = np.zeros((E, K)) if policies is None else policies
-    sampler = new_sampler(sampling, known, declared, np.ones(E))
-    stopper, state = new_stopper(stopping, family), new_state(K, E)
-    constants, everyone = np.array([constant(stopping, K, delta, family)]), np.ones(E, np.bool_)
+    sampler = sampling.at_work(known, declared, np.ones(E))
+    stopper, state = stopping.at_work(K, family), new_state(K, E)
+    constants, everyone = np.array([stopping.threshold(K, delta, family)]), np.ones(E, np.bool_)
     tau, named, out, N_e = np.zeros(runs, np.int64), [], np.zeros(runs, np.bool_), np.zeros((runs, E), np.int64)
     exhausted = dict.fromkeys(rows.mediators, 0)
     for run in range(runs):
@@ -150,6 +121,8 @@ def replay(
         t, best, empty = replay_run(
             family, rows.pulled[places], rows.rewards[places], rows.starts, sampler, stopper, constants, state, everyone, own
         )
+        if empty < -1:
+            raise LogError(f"{type(sampling).__name__}.choose named a mediator who cannot be asked: take an available one")
         tau[run], out[run], N_e[run] = t, best < 0, state.N_e
         named.append(rows.arms[best] if best >= 0 else "")
         if empty >= 0:
@@ -168,8 +141,8 @@ def replay_logs(
     declared: Mapping[str, Sequence[float] | None] | None = None,
     arms: Sequence[str] | None = None,
     skip_bad: bool = False,
-    sampling: Any = Tracking(policies="unknown"),  # noqa: B008 - an immutable value
-    stopping: Any = EProcess(),  # noqa: B008 - an immutable value
+    sampling: SamplingRule | str = Tracking(policies="unknown"),  # noqa: B008 - an immutable value
+    stopping: StoppingRule | str = EProcess(),  # noqa: B008 - an immutable value
     runs: int = 200,
     seed: int = 0,
 ) -> Replay:

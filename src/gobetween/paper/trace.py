@@ -6,15 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from gobetween.core.evidence import ArmReport, arm_report, least_log_evalue
-from gobetween.core.families import draw
+from gobetween.core.family import draw
 from gobetween.core.jit import index
+from gobetween.core.loops import pull
 from gobetween.core.problem import Problem
-from gobetween.core.sampling import Sampling, Tracking, choose, new_sampler, resolve
+from gobetween.core.rule import SamplingRule
+from gobetween.core.sampling import Tracking
 from gobetween.core.state import new_state
-from gobetween.core.step import observe
-from gobetween.core.stopping import GLR, EProcess, constant, glr, growth, new_stopper
+from gobetween.core.step import choose, observe
+from gobetween.core.stopper import glr, growth
+from gobetween.core.stopping import GLR, EProcess
 from gobetween.core.types import Floats, Ints
-from gobetween.simulation.engine import ladder, pull, stream
+from gobetween.simulation.engine import ladder, stream
 
 POINTS = 400
 
@@ -45,7 +48,7 @@ class Trace:
 
 def follow(
     problem: Problem,
-    sampling: Sampling = Tracking(),  # noqa: B008 - an immutable value
+    sampling: SamplingRule = Tracking(),  # noqa: B008 - an immutable value
     delta: float = 0.1,
     seed: int = 0,
     max_steps: int = 100_000,
@@ -53,19 +56,18 @@ def follow(
     """Simulate one run and look at it from time to time, more closely at the beginning."""
     family, K, E = problem.family, problem.K, problem.E
     everyone, state = np.ones(E, np.bool_), new_state(K, E)
-    sampler = new_sampler(resolve(sampling, problem), problem.policies, everyone, problem.query_costs)
+    sampler = sampling.told(problem).at_work(problem.policies, everyone, problem.query_costs)
     cumulative = ladder(problem)
     world, own = stream(seed, 0, 0), stream(seed, 0, 1)
-    paper, limit = new_stopper(GLR(), family), constant(EProcess(), K, delta, family)
-    base = constant(GLR(), K, delta, family)
+    paper, limit = GLR().at_work(K, family), EProcess().threshold(K, delta, family)
+    base = GLR().threshold(K, delta, family)
     looks: list[tuple[int, float, float, float]] = []
     stopped_glr = stopped_e = t = 0
     while not (stopped_glr and stopped_e) and t < max_steps:
         e = choose(family, sampler, state, index(t), everyone, own)
-        state.N_e[e] += 1
         a = pull(cumulative, e, world.random())
-        observe(sampler, state, e, a, draw(family, float(problem.means[a]), world) if a < K else 0.0)
         t += 1
+        observe(family, sampler, state, index(t), e, a, draw(family, float(problem.means[a]), world) if a < K else 0.0)
         best, Z = glr(family, state.tally)
         beta = base + growth(paper, t)
         log_e = least_log_evalue(family, state.tally, int(best)) if Z > 0.0 else -math.inf

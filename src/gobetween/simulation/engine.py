@@ -11,32 +11,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gobetween.core.bound import binary_kl
-from gobetween.core.families import Family, draw
-from gobetween.core.jit import index, leaf
+from gobetween.core.family import Family
+from gobetween.core.loops import episodes
 from gobetween.core.problem import Problem
-from gobetween.core.sampling import (
-    RANDOM,
-    Sampler,
-    Sampling,
-    Static,
-    Tracking,
-    UniformSampling,
-    choose,
-    kept_members,
-    new_sampler,
-    resolve,
-    restart,
-)
-from gobetween.core.state import State, clear, new_state
-from gobetween.core.step import observe, verdict
-from gobetween.core.stopping import EProcess, Stopper, Stopping, constant, new_stopper
+from gobetween.core.registry import as_sampling, as_stopping
+from gobetween.core.rule import SamplingRule, StoppingRule
+from gobetween.core.sampler import AnySampler
+from gobetween.core.sampling import Tracking
+from gobetween.core.state import State, new_state
+from gobetween.core.stopper import AnyStopper
+from gobetween.core.stopping import EProcess
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import ProblemError
 
 CHUNK = 8
 RUNS = 1000
 MAX_STEPS = 10_000_000
-NONE = index(0)
 
 
 @dataclass(frozen=True)
@@ -56,68 +46,10 @@ class Runs:
     """[runs, deltas, K] pulls of each arm by then."""
 
 
-@leaf
-def pull(cumulative: Floats, e: int, u: float) -> int:
-    """The arm that mediator e pulls when chance says u ∈ [0, 1); K when it answers nothing."""
-    K: int = cumulative.shape[1]
-    for a in range(K):
-        if u < cumulative[e, a]:
-            return a
-    return K
-
-
-@leaf
-def record(state: State, t: int, best: int, tau: Ints, named: Ints, N_e: Ints, N_a: Ints, d: int) -> None:
-    """Note in row d that `best` was named after t queries, and the counts by then."""
-    tau[d], named[d] = t, best
-    for i in range(N_e.shape[1]):
-        N_e[d, i] = state.N_e[i]
-    for i in range(N_a.shape[1]):
-        N_a[d, i] = state.tally.N_a[i]
-
-
-@leaf
-def episodes(
-    family: Family,
-    means: Floats,
-    cumulative: Floats,
-    sampler: Sampler,
-    stopper: Stopper,
-    constants: Floats,
-    state: State,
-    available: Bools,
-    most: int,
-    rule_rng: np.random.Generator,
-    world: np.random.Generator,
-    tau: Ints,
-    named: Ints,
-    N_e: Ints,
-    N_a: Ints,
-) -> None:
-    """Run after run, one for each row of `tau`: when each constant was passed, the arm named (−1: none), the counts then."""
-    for run in range(tau.shape[0]):
-        restart(sampler)
-        clear(state)
-        passed, t = NONE, NONE
-        while passed < constants.shape[0] and t < most:
-            e = choose(family, sampler, state, t, available, rule_rng)
-            state.N_e[e] += 1
-            a = pull(cumulative, e, world.random())
-            observe(sampler, state, e, a, draw(family, means[a], world) if a < means.shape[0] else 0.0)
-            t += 1
-            best, now = verdict(family, stopper, state.tally, t, constants, passed)
-            while passed < now:
-                record(state, t, best, tau[run], named[run], N_e[run], N_a[run], passed)
-                passed += 1
-        while passed < constants.shape[0]:
-            record(state, t, -1, tau[run], named[run], N_e[run], N_a[run], passed)
-            passed += 1
-
-
 def simulate(
     problem: Problem,
-    sampling: Sampling = Tracking(),  # noqa: B008 - an immutable value
-    stopping: Stopping = EProcess(),  # noqa: B008 - an immutable value
+    sampling: SamplingRule | str = Tracking(),  # noqa: B008 - an immutable value
+    stopping: StoppingRule | str = EProcess(),  # noqa: B008 - an immutable value
     deltas: float | Sequence[float] = 0.1,
     runs: int = 100,
     seed: int = 0,
@@ -155,10 +87,8 @@ class Job:
 
     problem: Problem
     believed: Floats
-    members: Ints
-    costs: Floats
-    sampling: Tracking | UniformSampling | Static
-    stopping: Stopping
+    sampling: SamplingRule
+    stopping: StoppingRule
     deltas: tuple[float, ...]
     seed: int
     max_steps: int
@@ -166,8 +96,8 @@ class Job:
 
 def new_job(
     problem: Problem,
-    sampling: Sampling,
-    stopping: Stopping,
+    sampling: SamplingRule | str,
+    stopping: StoppingRule | str,
     deltas: float | Sequence[float],
     seed: int,
     max_steps: int,
@@ -185,11 +115,11 @@ def new_job(
         believed = Problem(problem.means, declared, family=problem.family, silent=problem.silent).policies
         if believed.shape != problem.policies.shape:
             raise ProblemError(f"declared has {len(believed)} rows for {problem.E} mediators")
-    rule = resolve(sampling, problem)
-    costs = problem.query_costs
-    members = kept_members(rule, believed, np.ones(problem.E, np.bool_), costs)
-    new_sampler(rule, believed, np.ones(problem.E, np.bool_), costs, members)  # refuses what does not fit
-    return Job(problem, believed, members, costs, rule, stopping, wanted, seed, max_steps)
+    rule, stop = as_sampling(sampling).told(problem), as_stopping(stopping)
+    if type(problem.family).draw is Family.draw:
+        raise ProblemError(f"{problem.family.name} rewards cannot be drawn: define draw in {type(problem.family).__name__}")
+    rule.at_work(believed, np.ones(problem.E, np.bool_), problem.query_costs)  # refuses what does not fit
+    return Job(problem, believed, rule, stop, wanted, seed, max_steps)
 
 
 def check_whole(numbers: dict[str, tuple[object, int]]) -> None:
@@ -205,14 +135,16 @@ def run_chunk(job: Job, chunk: range) -> Runs:
     bench = _bench(job)
     sampler, state, constants = bench.sampler, bench.state, bench.constants
     world = stream(job.seed, chunk.start // CHUNK, 0)
-    own = stream(job.seed, chunk.start // CHUNK, 1) if sampler.kind == RANDOM else world  # no other rule draws
+    own = stream(job.seed, chunk.start // CHUNK, 1) if job.sampling.draws else world
     shape = (len(chunk), len(constants))
     tau, named = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     N_e, N_a = np.zeros((*shape, problem.E), np.int64), np.zeros((*shape, problem.K), np.int64)
-    episodes(
+    done = episodes(
         problem.family, bench.means, bench.ladder, sampler, bench.stopper, constants, state, bench.available,
         job.max_steps, own, world, tau, named, N_e, N_a,
     )  # fmt: skip
+    if not done:
+        raise ProblemError(f"{type(job.sampling).__name__}.choose named a mediator who cannot be asked: take an available one")
     back = bench.back
     censored = named < 0
     correct = ~censored & (problem.means == problem.means.max())[named]
@@ -222,8 +154,8 @@ def run_chunk(job: Job, chunk: range) -> Runs:
 class Bench(NamedTuple):
     """What a thread needs to run a job, made once."""
 
-    sampler: Sampler
-    stopper: Stopper
+    sampler: AnySampler
+    stopper: AnyStopper
     state: State
     available: Bools
     means: Floats
@@ -239,11 +171,11 @@ def _bench(job: Job) -> Bench:
     """The bench of this thread for a job; every run begins by clearing it."""
     if getattr(_own, "job", None) is not job:
         problem = job.problem
-        constants = np.array([constant(job.stopping, problem.K, delta, problem.family) for delta in job.deltas])
+        constants = np.array([job.stopping.threshold(problem.K, delta, problem.family) for delta in job.deltas])
         order, available = np.argsort(constants, kind="stable"), np.ones(problem.E, np.bool_)
         _own.bench = Bench(
-            new_sampler(job.sampling, job.believed, available, job.costs, job.members),
-            new_stopper(job.stopping, problem.family),
+            job.sampling.at_work(job.believed, available, problem.query_costs),
+            job.stopping.at_work(problem.K, problem.family),
             new_state(problem.K, problem.E),
             available,
             problem.means.copy(),

@@ -1,9 +1,15 @@
 """What a learner reports about itself."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from gobetween.core.evidence import ArmReport
+from gobetween.core.evidence import ArmReport, arm_report
+from gobetween.export import html_table
+
+if TYPE_CHECKING:
+    from gobetween.study.learner import Learner
 
 
 @dataclass(frozen=True)
@@ -38,3 +44,50 @@ class Progress:
     """Share of queries issued to each mediator."""
     target: Mapping[str, float]
     """The shares that the sampling rule follows now."""
+
+
+def progress_of(learner: "Learner") -> Progress:
+    """Read a learner."""
+    state, found = learner._state, learner.evidence()
+    issued = max(1, int(state.N_e.sum()))
+    shares = learner._sampler.shares()
+    followed = () if shares is None else zip(learner._sampler.members, shares, strict=True)
+    return Progress(
+        leader=learner.arms[found.leader] if learner._counted.N_a.any() else None,
+        statistic=found.statistic,
+        threshold=found.threshold,
+        counted=learner.counted,
+        told=int(state.N_ea.sum()),
+        pending=len(learner.pending),
+        waiting_for=learner.pending[0] if learner._resolved and learner.pending else None,
+        queries_to_go=_to_go(learner, found.threshold - found.statistic),
+        p_value=found.p_value,
+        arms=_arms(learner),
+        shares={name: int(state.N_e[e]) / issued for e, name in enumerate(learner.mediators)},
+        target={learner.mediators[int(e)]: float(share) for e, share in followed},
+    )
+
+
+def _to_go(learner: "Learner", lack: float) -> float:
+    """What is lacking, times T̂* in queries."""
+    if learner.done:
+        return 0.0
+    shares = learner._sampler.shares()
+    if shares is None:
+        return math.inf
+    return max(0.0, lack) * learner._sampler.T_upper() / float(learner.costs[learner._sampler.members] @ shares)
+
+
+def _arms(learner: "Learner") -> tuple[ArmReport, ...]:
+    family, tally, delta = learner.family, learner._counted, learner.delta
+    return tuple(arm_report(family, name, tally, a, delta) for a, name in enumerate(learner.arms))
+
+
+def arms_html(learner: "Learner") -> str:
+    """The arms as a table, for notebooks."""
+    rows = [(arm.arm, arm.pulls, _number(arm.estimate), f"{_number(arm.low)} to {_number(arm.high)}") for arm in _arms(learner)]
+    return html_table(repr(learner), ("arm", "pulls", "estimate", "interval, always valid"), rows)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from typing import Any
 
-from gobetween.core.families import Family
+from gobetween.core.family import Family
 from gobetween.errors import SpecError
 from gobetween.files.problem import (
     KEYS,
@@ -14,7 +14,6 @@ from gobetween.files.problem import (
     number,
     only,
     parse_deltas,
-    parse_family,
     parse_policy,
     show,
     tables,
@@ -22,7 +21,7 @@ from gobetween.files.problem import (
     unique_name,
     whole,
 )
-from gobetween.files.rules import default, parse_rule, rule_from_dict, rule_to_dict
+from gobetween.files.rules import default, parse_family, parse_rule, rule_from_dict, rule_to_dict
 from gobetween.files.toml import read_toml
 from gobetween.study.learner import Learner
 

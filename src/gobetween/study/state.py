@@ -216,8 +216,8 @@ class Desk:
         """Keep a thinned trail of the evidence, for the figure."""
         counted = self.learner.counted
         if counted - (self.trail[-1][0] if self.trail else 0) >= self.stride:
-            _, _, statistic, threshold = self.learner.evidence()
-            self.trail.append((counted, statistic, threshold))
+            found = self.learner.evidence()
+            self.trail.append((counted, found.statistic, found.threshold))
             if len(self.trail) > TRAIL:
                 self.trail, self.stride = self.trail[1::2], 2 * self.stride
 

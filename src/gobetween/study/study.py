@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from gobetween import __version__
-from gobetween.core.families import is_number
+from gobetween.core.family import is_number
 from gobetween.errors import ConflictError, ProblemError, StoreError, StudyError
 from gobetween.study.record import Store
 from gobetween.study.spec import EDITABLE, StudySpec, differences

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.core.families import is_number
+from gobetween.core.family import is_number
 from gobetween.errors import StudyError
 from gobetween.study.record import Ledger, QueryRow
 from gobetween.study.spec import StudySpec

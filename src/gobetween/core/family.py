@@ -1,0 +1,194 @@
+"""The contract of a reward family, and how compiled code calls it.
+
+A family is a one-parameter exponential family, parameterised by its mean, written as a small named tuple with methods. Four of
+them say all that is needed: `divergence`, `variance`, `draw` and `tilt`; the rest has defaults. `families.py` has the families
+themselves; docs/extending.md shows how to bring one's own.
+
+The divergence is asked for points on a segment: d(μ, x) at x = rest·μ + step·toward, step + rest = 1. Knowing both shares to
+full precision, it loses no digits when means are close, when x is close to either end, or when an end is a boundary.
+"""
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gobetween.core.jit import by_type, leaf
+from gobetween.core.mixtures import LOG_WEIGHTS, TILTS, even_mixture
+from gobetween.errors import ProblemError
+
+#: Means, scales and costs must not be larger or smaller: their squares and ratios have to fit into double precision.
+SMALLEST, LARGEST = 1e-50, 1e50
+
+
+class NotDefinedError(TypeError):
+    """A method that a family or rule must define, and which was asked for before it was checked."""
+
+
+def is_number(value: object) -> bool:
+    """A real number, and not True or False."""
+    real = isinstance(value, (int, float, np.integer, np.floating))
+    return real and not isinstance(value, (bool, np.timedelta64))
+
+
+class Family:
+    """What every family offers; a family of one's own is a NamedTuple of its parameters that inherits from this."""
+
+    __slots__ = ()
+    name: ClassVar[str] = ""
+    """What files and the command line call it."""
+    rewards: ClassVar[str] = "a number"
+    """The rewards in words."""
+    low: float
+    high: float
+    """Bounds of the means, facts of the class or parameters."""
+    open_ends: ClassVar[tuple[float, ...]] = ()
+    """Which of them are not means themselves."""
+    proxy: ClassVar[bool] = False
+    """Is it only an envelope of what may be paid? Then T* guides planning but bounds nothing."""
+    sub_gaussian: ClassVar[bool] = False
+    """Is d(μ, x) = (μ − x)²/2σ², whatever the means?"""
+    needs: ClassVar[tuple[str, ...]] = ("divergence", "variance", "tilt")
+    """What a family of one's own must define; `draw` as well, if it is to be simulated."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        ends = getattr(cls, "low", None), getattr(cls, "high", None)
+        if "span" not in cls.__dict__ and all(isinstance(end, (int, float)) for end in ends):
+            low, high = map(float, ends)  # type: ignore[arg-type]  # they are numbers
+            cls.span = lambda self: (low, high)  # type: ignore[method-assign]  # as constants, which compiled code can see
+
+    def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
+        """d(μ, x), the KL divergence between the members with means μ and x = rest·μ + step·toward."""
+        raise NotDefinedError
+
+    def variance(self, mu: float, toward: float = 0.0, step: float = 0.0, rest: float = 1.0) -> float:
+        """V(x), the variance function, at x = rest·μ + step·toward; by default at μ."""
+        raise NotDefinedError
+
+    def draw(self, mean: float, rng: np.random.Generator) -> float:
+        """One reward of an arm with this mean."""
+        raise NotDefinedError
+
+    def coordinate(self, mean: float) -> float:
+        """The coordinate of a mean in which likelihood ratios are log-convex: the mean itself, unless said otherwise.
+        The map is its own inverse.
+        """
+        return mean
+
+    def span(self) -> tuple[float, float]:
+        """The closed interval of coordinates: (low, high) of the class, unless said otherwise."""
+        return self.low, self.high
+
+    def tilt(self, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
+        """Logarithm of the likelihood ratio after n rewards with sum S of the member tilted by θ (θ > 0: a higher mean)
+        against the member at coordinate x, and its slope in x.
+        """
+        raise NotDefinedError
+
+    def log_mixture(self, n: float, S: float, x: float, side: float) -> tuple[float, float]:
+        """The pair ln M(x), slope: a mixture of likelihood ratios against the member at coordinate x, USEFUL of its weight on
+        higher means (side = 1) or lower means (side = −1). Here over a fixed grid of tilts.
+        """
+        top, total, slope = -math.inf, 0.0, 0.0
+        for j in range(2 * TILTS.shape[0]):
+            k = j >> 1
+            sign = side if j & 1 == 0 else -side
+            value, rise = tilt(self, n, S, x, sign * TILTS[k])
+            value += LOG_WEIGHTS[j & 1, k]
+            if value > top:
+                shrink = math.exp(top - value)
+                total, slope, top = total * shrink + 1.0, slope * shrink + rise, value
+            elif value > top - 40.0:
+                share = math.exp(value - top)
+                total, slope = total + share, slope + share * rise
+        return top + math.log(total), slope / total
+
+    def accepts(self, rewards: Any) -> Any:
+        """Can an arm of this family pay these rewards? For one, or for an array of them."""
+        return (rewards >= self.low) & (rewards <= self.high)
+
+    def pays(self, rewards: Any) -> Any:
+        """What it accepts and double precision can work with; NaN and infinities it never pays."""
+        return np.logical_and(self.accepts(rewards), np.abs(rewards) <= LARGEST)
+
+    def kl(self, mu: float, lam: float) -> float:
+        """d(μ, λ), the KL divergence between the members with means μ and λ."""
+        return self.divergence(float(mu), float(lam), 1.0, 0.0)
+
+    def has_mean(self, mean: float) -> bool:
+        """Is there a member with this mean?"""
+        return abs(mean) <= LARGEST and self.low <= mean <= self.high and mean not in self.open_ends
+
+    def check_reward(self, reward: float) -> float:
+        """The reward as a float, or an error that says what this family pays."""
+        number = is_number(reward) or isinstance(reward, (bool, np.bool_))
+        value = float(reward) if number and abs(reward) <= LARGEST else math.nan
+        if not self.pays(value):
+            shown = "a very large number" if isinstance(reward, int) and abs(reward) > 10**30 else repr(reward)[:60]
+            raise ProblemError(f"reward {shown} is not possible: a {self.name} reward is {self.rewards}")
+        return value
+
+    def parameters(self) -> dict[str, float]:
+        """The family's parameters by name; none unless it is a named tuple with fields."""
+        return {name: getattr(self, name) for name in getattr(self, "_fields", ())}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name and parameters, JSON-safe."""
+        return {"name": self.name, **self.parameters()}
+
+    def domain(self) -> str:
+        """The means as an interval, for messages."""
+        left = "(" if self.low in self.open_ends or math.isinf(self.low) else "["
+        right = ")" if self.high in self.open_ends or math.isinf(self.high) else "]"
+        return f"{left}{self.low:g}, {self.high:g}{right}"
+
+
+@by_type("float64")
+def divergence(family: Family, mu: float, toward: float, step: float, rest: float) -> float:
+    """d(μ, rest·μ + step·toward) in compiled code."""
+    return family.divergence(mu, toward, step, rest)
+
+
+@by_type("float64")
+def variance(family: Family, mu: float, toward: float, step: float, rest: float) -> float:
+    """V(rest·μ + step·toward) in compiled code."""
+    return family.variance(mu, toward, step, rest)
+
+
+@by_type("float64")
+def draw(family: Family, mean: float, rng: np.random.Generator) -> float:
+    """One reward in compiled code."""
+    return family.draw(mean, rng)
+
+
+@by_type("float64")
+def coordinate(family: Family, mean: float) -> float:
+    """The coordinate of a mean, in compiled code."""
+    return family.coordinate(mean)
+
+
+@by_type("UniTuple(float64, 2)")
+def span(family: Family) -> tuple[float, float]:
+    """The interval of coordinates, in compiled code."""
+    return family.span()
+
+
+@by_type("UniTuple(float64, 2)")
+def tilt(family: Family, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
+    """A likelihood ratio, in compiled code."""
+    return family.tilt(n, S, x, theta)
+
+
+@by_type("UniTuple(float64, 2)")
+def log_mixture(family: Family, n: float, S: float, x: float, side: float) -> tuple[float, float]:
+    """A mixture of likelihood ratios, in compiled code."""
+    return family.log_mixture(n, S, x, side)
+
+
+@leaf
+def two_sided(family: Family, n: float, S: float, x: float) -> tuple[float, float]:
+    """The pair ln M(x), slope of the even mixture of both sides."""
+    up, up_slope = log_mixture(family, n, S, x, 1.0)
+    down, down_slope = log_mixture(family, n, S, x, -1.0)
+    return even_mixture(up, up_slope, down, down_slope)

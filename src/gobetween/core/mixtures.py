@@ -1,0 +1,48 @@
+"""Mixtures of likelihood ratios: which tilts are tried, with which weights, and how sides are put together."""
+
+import math
+
+import numpy as np
+
+from gobetween.core.jit import jit, leaf
+
+#: Share of a mixture's weight on the useful side; the rest costs 0.01 nat and helps when counts are very unequal.
+USEFUL = 0.99
+#: Prior precisions of the normal mixture (as numbers of pseudo-observations) and their weights.
+PRECISIONS = np.array([0.25, 1.0, 4.0, 16.0, 64.0])
+PRECISION_ROOTS = np.array([1.0, 2.0, 4.0, 4.0, 1.0]) / 12.0 * np.sqrt(PRECISIONS)  # weight · √c
+#: Grid of tilts for the other families, in units of the natural parameter, and their weights, heavier in the middle.
+TILTS = 2.0 ** np.arange(-9.0, 3.01, 0.5)
+_SHARES = 1.0 / (1.0 + (np.log2(TILTS) + 2.0) ** 2 / 4.0)
+LOG_WEIGHTS = np.log(np.outer([USEFUL, 1.0 - USEFUL], _SHARES / _SHARES.sum()))
+
+
+@jit
+def normal_mixture(n: float, S: float, x: float, side: float, sigma: float) -> tuple[float, float]:
+    """The pair ln M, slope for normal rewards: tilts θ ~ N(0, 1/(cσ²)) cut in two halves, mixed over the grid of c.
+
+    M_c = (1 + n/c)^(−1/2) e^(z²) (1 + (2·USEFUL − 1) erf z),  z = side · (S − n x)/(σ √(2(n + c))).
+    """
+    lean = 2.0 * USEFUL - 1.0
+    gap = side * (S - n * x) / (1.4142135623730951 * sigma)
+    steep = -side * n / (1.4142135623730951 * sigma)
+    top = gap * gap / (n + PRECISIONS[0])  # the largest z²: precisions grow
+    rest = math.exp(-top)
+    total, slope = 0.0, 0.0
+    for j in range(PRECISIONS.shape[0]):
+        per_root = 1.0 / math.sqrt(n + PRECISIONS[j])
+        z = gap * per_root
+        weight = PRECISION_ROOTS[j] * per_root
+        sink = gap * gap * per_root * per_root * (PRECISIONS[j] - PRECISIONS[0]) / (n + PRECISIONS[0])  # top − z², never < 0
+        share = weight * (1.0 + lean * math.erf(z)) * math.exp(-sink)
+        total += share
+        slope += steep * per_root * (2.0 * z * share + 1.1283791670955126 * lean * weight * rest)  # 2/√π
+    return top + math.log(total), slope / total
+
+
+@leaf
+def even_mixture(up: float, up_slope: float, down: float, down_slope: float) -> tuple[float, float]:
+    """The pair ln((e^up + e^down)/2), slope."""
+    top = max(up, down)
+    a, b = math.exp(up - top), math.exp(down - top)
+    return top + math.log(0.5 * (a + b)), (a * up_slope + b * down_slope) / (a + b)

@@ -1,0 +1,159 @@
+"""The one list of families, sampling rules and stopping rules, ours and those of others.
+
+Words, help text, files, saved learners and test lists derive from it. `register` adds a class; a package announces its own by
+entry points in the groups "gobetween.family", "gobetween.sampling" and "gobetween.stopping", loaded when first needed.
+"""
+
+import inspect
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, TypeVar
+
+from gobetween.core.family import Family
+from gobetween.core.rule import SamplingRule, StoppingRule, parameters_of
+from gobetween.errors import ProblemError
+
+T = TypeVar("T", bound=type[Any])
+BASES: Mapping[str, type[Any]] = {"family": Family, "sampling": SamplingRule, "stopping": StoppingRule}
+WHAT = {"family": "family", "sampling": "sampling rule", "stopping": "stopping rule"}
+EXAMPLE = {"family": "gb.Gaussian(1.0) or gb.Bernoulli()", "sampling": "gb.Tracking()", "stopping": "gb.EProcess()"}
+_HOMES = {"family": "families", "sampling": "sampling", "stopping": "stopping"}
+_classes: dict[str, dict[str, type[Any]]] = {side: {} for side in BASES}
+
+
+def register(kind: T) -> T:
+    """Make a family or rule known by its name, to files, the command line and saved learners; a class decorator."""
+    side = next((side for side, base in BASES.items() if inspect.isclass(kind) and issubclass(kind, base)), None)
+    if side is None:
+        raise ProblemError(f"{kind!r} cannot be registered: write a class that inherits from {_bases()}")
+    check_class(side, kind)
+    if not (isinstance(kind.name, str) and kind.name.strip()):
+        raise ProblemError(f'{kind.__name__} has no name: write name = "…" in the class, what files shall call it')
+    for word in (kind.name, *getattr(kind, "words", {})):
+        owner = next((known for known in _classes[side].values() if word in (known.name, *getattr(known, "words", {}))), None)
+        if owner is not None and (owner.__module__, owner.__qualname__) != (kind.__module__, kind.__qualname__):
+            raise ProblemError(f"{word!r} is the {WHAT[side]} {owner.__module__}.{owner.__qualname__}: choose another name")
+    _classes[side][kind.name] = kind
+    return kind
+
+
+def check_class(side: str, kind: type[Any]) -> None:
+    """Refuse a class that leaves out what it must define."""
+    base = BASES[side]
+    if side != "family":
+        parameters_of(kind)
+    elif not issubclass(kind, tuple):
+        raise ProblemError(f"{kind.__name__} must be a NamedTuple of its parameters that inherits from Family")
+    lacks = [name for name in base.needs if getattr(kind, name) is getattr(base, name)]
+    if side == "family" and kind.log_mixture is not Family.log_mixture:
+        lacks = [name for name in lacks if name != "tilt"]
+    if side == "family":
+        lacks += [name for name in ("low", "high") if not hasattr(kind, name)]
+    if any(getattr(kind, name, None) is not getattr(base, name, None) for name in ("at_work", "told")):
+        lacks = []  # it is set to work in a way of its own
+    if lacks:
+        raise ProblemError(f"{kind.__name__} is no {WHAT[side]} yet: define {', '.join(lacks)}")
+
+
+def classes(side: str) -> Mapping[str, type[Any]]:
+    """All classes of a side by name, those of other packages included."""
+    for name in _announced(side):
+        find(side, name)
+    return _known(side)
+
+
+def find(side: str, name: str) -> type[Any] | None:
+    """The class with this name; None if there is none."""
+    if name not in _known(side) and name in _announced(side):
+        _load(side, _announced(side)[name])
+    return _classes[side].get(name)
+
+
+def words(side: str) -> dict[str, Any]:
+    """Word → the rule or family that it stands for, the default first; announced ones that cannot be loaded are left out."""
+    for name in _announced(side):
+        with suppress(ProblemError):
+            find(side, name)
+    return _words(side)
+
+
+def resolve(side: str, value: object) -> Any:
+    """A rule or family from what was passed: itself, or a word for it; anything else is refused by name."""
+    base, what = BASES[side], WHAT[side]
+    if isinstance(value, str):
+        known = _words(side)
+        if value not in known:
+            find(side, value)  # may say why an announced one cannot be loaded
+            known = words(side)
+        if value not in known:
+            raise ProblemError(f"{value!r} is not a {what} that is known: choose one of {', '.join(known)}")
+        return known[value]
+    if isinstance(value, type) and issubclass(value, base):
+        raise ProblemError(f"{value.__name__} is a class: pass a {what}, {value.__name__}(…)")
+    if not isinstance(value, base) or type(value) is base:
+        raise ProblemError(f"{_short(value)} is not a {what}: pass one such as {EXAMPLE[side]}")
+    check_class(side, type(value))
+    return value
+
+
+def as_family(value: "Family | str") -> Family:
+    """A family, or the one that a word such as "bernoulli" stands for."""
+    family: Family = resolve("family", value)
+    return family
+
+
+def as_sampling(value: "SamplingRule | str") -> SamplingRule:
+    """A sampling rule, or the one that a word such as "tracking" stands for."""
+    rule: SamplingRule = resolve("sampling", value)
+    return rule
+
+
+def as_stopping(value: "StoppingRule | str") -> StoppingRule:
+    """A stopping rule, or the one that a word such as "e-process" stands for."""
+    rule: StoppingRule = resolve("stopping", value)
+    return rule
+
+
+def _known(side: str) -> dict[str, type[Any]]:
+    import_module(f"gobetween.core.{_HOMES[side]}")
+    return _classes[side]
+
+
+def _words(side: str) -> dict[str, Any]:
+    return {word: value for kind in _known(side).values() for word, value in _words_of(kind).items()}
+
+
+def _words_of(kind: type[Any]) -> dict[str, Any]:
+    found = {word: kind(**parameters) for word, parameters in getattr(kind, "words", {}).items()}
+    try:
+        return {kind.name: kind(), **found}
+    except TypeError:  # some parameter has no default
+        return found
+
+
+@cache
+def _announced(side: str) -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=f"gobetween.{side}")}
+
+
+def _load(side: str, point: EntryPoint) -> None:
+    try:
+        kind = point.load()
+    except Exception as error:  # whatever someone else's module does
+        raise ProblemError(
+            f"the {WHAT[side]} {point.name!r} of {point.value} cannot be loaded ({type(error).__name__}: {error}): "
+            "mend or remove the package that announces it"
+        ) from None
+    register(kind)
+
+
+def _bases() -> str:
+    return ", ".join(f"gb.{base.__name__}" for base in BASES.values())
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"

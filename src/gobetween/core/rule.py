@@ -1,0 +1,164 @@
+"""The contracts of sampling and stopping rules: what one's own rule must say, and all that it is shown.
+
+A rule is a small immutable value, a frozen dataclass of its parameters, with functions that say what it does. They are compiled
+together with the step when they can be, and run as plain Python when they cannot. The rules of the package are in `sampling.py`
+and `stopping.py`; docs/extending.md shows how to bring one's own.
+"""
+
+from collections import namedtuple
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from gobetween.core.family import Family, NotDefinedError
+from gobetween.core.jit import by_type
+from gobetween.core.types import Bools, Floats, Ints
+from gobetween.errors import ProblemError
+
+if TYPE_CHECKING:
+    from gobetween.core.problem import Problem
+    from gobetween.core.sampler import AnySampler
+    from gobetween.core.stopper import AnyStopper
+
+
+class View(NamedTuple):
+    """What a sampling rule sees; it must change nothing but its memory."""
+
+    family: Family
+    t: int  # queries issued so far, pending ones included
+    N_e: Ints  # [E] of each mediator
+    N_ea: Ints  # [E, K+1] answers of each mediator by arm; the last column counts silence
+    N_a: Ints  # [K] pulls of each arm
+    S_a: Floats  # [K] sums of their rewards
+    mu_hat: Floats  # [K] S_a/N_a; 0 for arms never seen
+    policies: Floats  # [E, K] the problem as believed: declared policies, or estimates N_ea/Σ_a N_ea (0 before any answer)
+    declared: Bools  # [E] which of them were declared
+    costs: Floats  # [E] of a query; 1 where there are none
+    memory: Floats  # the rule's own, as `memory` made it at the start of the run
+
+
+class Looks(NamedTuple):
+    """What a stopping rule sees: the answers that the verdict counts."""
+
+    family: Family
+    t: int  # answers counted so far
+    leader: int  # the first arm with the highest estimate
+    N_a: Ints  # [K]
+    S_a: Floats  # [K]
+    mu_hat: Floats  # [K]
+    memory: Floats  # the rule's own
+
+
+class Rule:
+    """What sampling and stopping rules have in common."""
+
+    name: ClassVar[str] = ""
+    """What files, the command line and saved learners call it."""
+    words: ClassVar[Mapping[str, Mapping[str, object]]] = {}
+    """Further words, with the parameters that each stands for."""
+
+
+class SamplingRule(Rule):
+    """Which mediator to ask next. Define `choose`; `memory` and `observe` if the rule remembers more than the counts."""
+
+    needs: ClassVar[tuple[str, ...]] = ("choose",)
+    live: ClassVar[bool] = True
+    """Can a learner use it? Not if it knows what only a simulation does."""
+    draws: ClassVar[bool] = True
+    """Does it draw random numbers?"""
+
+    def choose(self, view: View, available: Bools, rng: np.random.Generator) -> int:
+        """The mediator to ask now, one of those available [E]; `rng` is the rule's own stream."""
+        raise NotDefinedError
+
+    def memory(self, K: int, E: int) -> Floats:
+        """An array of floats of any shape, for the rule to write to; each run begins with it as it is here."""
+        return np.zeros(0)
+
+    def observe(self, view: View, e: int, a: int, reward: float) -> None:
+        """Mediator e answered: arm a paid a reward, or nothing was pulled (a = K)."""
+
+    def told(self, problem: "Problem") -> "SamplingRule":
+        """The rule once it knows the true problem, which only a simulation can tell it: by default the same."""
+        return self
+
+    def at_work(self, policies: Floats, declared: Bools, costs: Floats) -> "AnySampler":
+        """The rule set to work on policies [E, K], of which only the declared ones may be looked at."""
+        from gobetween.core.sampler import new_own_sampler
+
+        return new_own_sampler(self, policies, declared, costs)
+
+
+class StoppingRule(Rule):
+    """When the leader may be named. Define `statistic` and `threshold`; `memory` and `observe` if it needs more than counts."""
+
+    needs: ClassVar[tuple[str, ...]] = ("statistic", "threshold")
+
+    def threshold(self, K: int, delta: float, family: Family) -> float:
+        """The rule stops as soon as its statistic reaches this; it must not fall when δ does."""
+        raise NotDefinedError
+
+    def statistic(self, view: Looks) -> float:
+        """The evidence for the leader, once every arm has been seen."""
+        raise NotDefinedError
+
+    def memory(self, K: int) -> Floats:
+        """An array of floats of any shape, for the rule to write to; each run begins with it as it is here."""
+        return np.zeros(0)
+
+    def observe(self, view: Looks, a: int, reward: float) -> None:
+        """One more counted answer: arm a paid a reward."""
+
+    def at_work(self, K: int, family: Family) -> "AnyStopper":
+        """The rule set to work."""
+        from gobetween.core.stopper import new_own_stopper
+
+        return new_own_stopper(self, K)
+
+
+def parameters_of(kind: type[Any]) -> tuple[str, ...]:
+    """Names of a rule's parameters."""
+    if is_dataclass(kind):
+        return tuple(field.name for field in fields(kind))
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return tuple(kind._fields)
+    raise ProblemError(f"{kind.__name__} must be a frozen dataclass, or a NamedTuple, so that its parameters are known")
+
+
+@cache
+def compiled_kind(kind: type[Any]) -> type[Any]:
+    """A rule's class as compiled code sees it: the same methods on a named tuple of its parameters."""
+    if issubclass(kind, tuple):
+        return kind
+    names = namedtuple(kind.__name__, parameters_of(kind))  # type: ignore[misc]
+    own = {"__slots__": (), "__init__": lambda self, *_: None, "__module__": kind.__module__, "__qualname__": kind.__qualname__}
+    return type(kind.__name__, (names, kind), own)
+
+
+def compiled_form(rule: Any) -> Any:
+    """A rule as compiled code sees it."""
+    kind: Any = type(rule)
+    return compiled_kind(kind)(*(getattr(rule, name) for name in parameters_of(kind)))
+
+
+@by_type("int64")
+def choose(rule: Any, view: View, available: Bools, rng: np.random.Generator) -> int:
+    """What a sampling rule of one's own chooses."""
+    chosen: int = rule.choose(view, available, rng)
+    return chosen
+
+
+@by_type("none")
+def observe(rule: Any, view: Any, *answer: Any) -> None:
+    """A rule of one's own is told an answer."""
+    rule.observe(view, *answer)
+
+
+@by_type("float64")
+def statistic(rule: Any, view: Looks) -> float:
+    """The statistic of a stopping rule of one's own."""
+    value: float = rule.statistic(view)
+    return value

@@ -1,0 +1,171 @@
+"""A stopping rule at work, as compiled code sees it. Ours share one kind of stopper; a rule of one's own brings its type."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gobetween.core.eprocess import log_evalue
+from gobetween.core.family import Family
+from gobetween.core.jit import by_type, leaf
+from gobetween.core.rule import Looks, StoppingRule, compiled_form, observe, statistic
+from gobetween.core.state import Tally, seen_all
+from gobetween.core.transport import evidence
+from gobetween.core.types import Floats
+
+POLYNOMIAL, ITERATED_LOG, MIXTURE, KK_GAUSSIAN, KK_EXPONENTIAL = 0, 1, 2, 3, 4
+
+
+class Stopper(NamedTuple):
+    """One of our rules at work: stop when the statistic reaches c(δ) + h(t)."""
+
+    shape: int  # POLYNOMIAL: Z, h = power · ln t; ITERATED_LOG: Z, h = ln(1 + ln t); MIXTURE: the smallest ln E, h = 0
+    power: float
+
+    def judge(self, family: Family, tally: Tally, t: int, constants: Floats, passed: int) -> tuple[int, int]:
+        """The leader, and how many of the constants have been passed."""
+        best, Z = glr(family, tally)
+        margin = Z - growth(self, t) if t > 0 else -math.inf
+        while passed < constants.shape[0] and margin >= constants[passed]:
+            # ln E ≤ Z: only where Z suffices need the e-process be looked at
+            if self.shape == MIXTURE and not least_evalue(family, tally, best, constants[passed]) >= constants[passed]:
+                break
+            passed += 1
+        return best, passed
+
+    def note(self, family: Family, tally: Tally, t: int, a: int, reward: float) -> None:
+        """Counts and sums are all that these rules look at."""
+
+    def restart(self) -> None:
+        """Nothing is remembered."""
+
+    def reading(self, family: Family, tally: Tally, t: int, Z: float, log_e: float) -> tuple[float, float]:
+        """The statistic, and h(t)."""
+        return log_e if self.shape == MIXTURE else Z, float(growth(self, t)) if t else 0.0
+
+    def saved(self) -> dict[str, Any]:
+        """Nothing is remembered."""
+        return {}
+
+    def restore(self, data: dict[str, Any]) -> None:
+        """Nothing is remembered."""
+
+
+class OwnStopper(NamedTuple):
+    """Someone's own rule at work."""
+
+    rule: Any  # its parameters and functions
+    first: Floats  # the memory that a run begins with
+    memory: Floats
+
+    def judge(self, family: Family, tally: Tally, t: int, constants: Floats, passed: int) -> tuple[int, int]:
+        """The leader, and how many of the constants the rule's statistic has passed."""
+        best = best_seen(tally.mu_hat)
+        if t > 0 and seen_all(tally.N_a):
+            value = statistic(self.rule, looks(self, family, tally, t, best))
+            while passed < constants.shape[0] and value >= constants[passed]:
+                passed += 1
+        return best, passed
+
+    def note(self, family: Family, tally: Tally, t: int, a: int, reward: float) -> None:
+        """The rule is told an answer."""
+        observe(self.rule, looks(self, family, tally, t, best_seen(tally.mu_hat)), a, reward)
+
+    def restart(self) -> None:
+        """Forget everything, for a new run."""
+        self.memory[:] = self.first
+
+    def reading(self, family: Family, tally: Tally, t: int, Z: float, log_e: float) -> tuple[float, float]:
+        """The statistic; nothing is added to its threshold."""
+        if not (t and tally.N_a.all()):
+            return 0.0, 0.0
+        return float(statistic(self.rule, looks(self, family, tally, t, int(best_seen(tally.mu_hat))))), 0.0
+
+    def saved(self) -> dict[str, Any]:
+        """What the rule remembers, JSON-safe."""
+        return {"stopping_memory": [repr(float(x)) for x in self.memory.ravel()]}
+
+    def restore(self, data: dict[str, Any]) -> None:
+        """Take up what `saved` wrote."""
+        self.memory[:] = np.array([float(x) for x in data["stopping_memory"]]).reshape(self.memory.shape)
+
+
+AnyStopper = Stopper | OwnStopper
+
+
+@by_type("UniTuple(int64, 2)", inline=True)
+def judge(stopper: AnyStopper, family: Family, tally: Tally, t: int, constants: Floats, passed: int) -> tuple[int, int]:
+    """The leader, and how many of the constants c(δ), in increasing order, have been passed after t answers."""
+    return stopper.judge(family, tally, t, constants, passed)
+
+
+@by_type("none", inline=True)
+def note(stopper: AnyStopper, family: Family, tally: Tally, t: int, a: int, reward: float) -> None:
+    """Arm a paid a reward, the last of t counted answers."""
+    stopper.note(family, tally, t, a, reward)
+
+
+@by_type("none", inline=True)
+def restart(worker: Any) -> None:
+    """Forget everything learnt, for a new run: a sampler or a stopper."""
+    worker.restart()
+
+
+def new_own_stopper(rule: StoppingRule, K: int) -> OwnStopper:
+    """Set someone's own rule to work."""
+    first = np.array(rule.memory(K), dtype=np.float64)
+    return OwnStopper(compiled_form(rule), first, first.copy())
+
+
+@leaf
+def looks(own: OwnStopper, family: Family, tally: Tally, t: int, best: int) -> Looks:
+    """What someone's own rule sees."""
+    return Looks(family, t, best, tally.N_a, tally.S_a, tally.mu_hat, own.memory)
+
+
+@leaf
+def growth(stopper: Stopper, t: int) -> float:
+    """h(t), t ≥ 1."""
+    if stopper.shape == POLYNOMIAL:
+        return stopper.power * math.log(t)
+    if stopper.shape == ITERATED_LOG:
+        return math.log(1.0 + math.log(t))
+    if stopper.shape == KK_GAUSSIAN:
+        return 4.0 * math.log(4.0 + math.log(0.5 * t))
+    return 6.0 * math.log(1.0 + math.log(0.5 * max(t, 2))) if stopper.shape == KK_EXPONENTIAL else 0.0
+
+
+@leaf
+def best_seen(mu_hat: Floats) -> int:
+    """The leader: the first arm with the highest estimate."""
+    best = 0
+    for a in range(1, mu_hat.shape[0]):
+        if mu_hat[a] > mu_hat[best]:
+            best = a
+    return best
+
+
+@leaf
+def glr(family: Family, tally: Tally) -> tuple[int, float]:
+    """The leader and Z(t) = min over rivals of N_1 d(μ̂_1, x) + N_a d(μ̂_a, x); Z = 0 until every arm has been seen."""
+    best = best_seen(tally.mu_hat)
+    if not seen_all(tally.N_a):
+        return best, 0.0
+    Z = math.inf
+    for a in range(tally.mu_hat.shape[0]):
+        if a != best:
+            f = evidence(family, tally.mu_hat[best], tally.mu_hat[a], float(tally.N_a[best]), float(tally.N_a[a]))[0]
+            Z = min(Z, f)
+    return best, Z
+
+
+@leaf
+def least_evalue(family: Family, tally: Tally, best: int, enough: float) -> float:
+    """The smallest ln E_{best>b} over rivals, or any number under `enough` once one is under it."""
+    least = math.inf
+    for b in range(tally.mu_hat.shape[0]):
+        if b != best:
+            least = min(least, log_evalue(family, tally, best, b, enough))
+            if not least >= enough:
+                return least
+    return least

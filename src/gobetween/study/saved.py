@@ -1,0 +1,82 @@
+"""A learner, saved: everything it knows, JSON-safe, and back. One made anew asks exactly what the old one would have asked."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from gobetween.core.state import Tally, fill
+from gobetween.errors import ProblemError
+from gobetween.files.rules import parse_family, rule_from_dict, rule_to_dict
+
+if TYPE_CHECKING:
+    from gobetween.study.learner import Learner
+
+FORMAT = 1
+
+
+def save(learner: "Learner") -> dict[str, Any]:
+    """Everything, JSON-safe."""
+    setup, state, rng = learner.setup, learner._state, learner._rng.bit_generator.state
+    return {
+        "format": FORMAT,
+        "arms": list(learner.arms),
+        "mediators": {
+            name: setup.policies[e].tolist() if setup.declared[e] else None for e, name in enumerate(learner.mediators)
+        },
+        "costs": setup.costs.tolist(),
+        "family": setup.family.to_dict(),
+        "delta": setup.delta,
+        "sampling": rule_to_dict(setup.sampling),
+        "stopping": rule_to_dict(setup.stopping),
+        "seed": setup.seed,
+        "silent": setup.silent,
+        "order": setup.order,
+        "rng": {"state": str(rng["state"]["state"]), "inc": str(rng["state"]["inc"])},
+        "N_ea": state.N_ea.tolist(),
+        "N_e": state.N_e.tolist(),
+        "told": _sums(state.tally),
+        "counted": _sums(learner._counted),
+        **learner._sampler.saved(),
+        **learner._stopper.saved(),
+        "numbers": [learner._asked, learner._count, learner._issued, learner._next],
+        "open": [list(item) for item in learner._open.items()],
+        "resolved": [[number, *(outcome or ())] for number, outcome in learner._resolved.items()],
+        "named": learner._named,
+        "verdict": learner._verdict,
+        "exact": [[list(partials) for partials in sums] for sums in learner._exact],
+    }
+
+
+def load(data: Mapping[str, Any]) -> "Learner":
+    """The learner that `save` described."""
+    from gobetween.study.learner import Learner
+
+    if data.get("format") != FORMAT:
+        raise ProblemError(f"format = {data.get('format')!r}: this version reads format {FORMAT}")
+    learner = Learner(
+        data["arms"],
+        data["mediators"],
+        family=parse_family(data["family"]),
+        sampling=rule_from_dict(data["sampling"], "sampling"),
+        stopping=rule_from_dict(data["stopping"], "stopping"),
+        **{key: data[key] for key in ("delta", "costs", "seed", "silent", "order")},
+    )
+    rng: Any = learner._rng.bit_generator.state
+    rng["state"] = {key: int(value) for key, value in data["rng"].items()}
+    learner._rng.bit_generator.state = rng
+    state = learner._state
+    state.N_ea[:], state.N_e[:] = data["N_ea"], data["N_e"]
+    for tally, sums in ((state.tally, data["told"]), (learner._counted, data["counted"])):
+        fill(tally, sums["N_a"], sums["S_a"])
+    learner._sampler.restore(dict(data))
+    learner._stopper.restore(dict(data))
+    learner._asked, learner._count, learner._issued, learner._next = data["numbers"]
+    learner._open = {int(number): int(e) for number, e in data["open"]}
+    learner._resolved = {int(n): (int(rest[0]), float(rest[1])) if rest else None for n, *rest in data["resolved"]}
+    learner._named, learner._verdict = data["named"], data["verdict"]
+    told, counted = ([[float(x) for x in partials] for partials in sums] for sums in data["exact"])
+    learner._exact = (told, counted)
+    return learner
+
+
+def _sums(tally: Tally) -> dict[str, list[float]]:
+    return {"N_a": tally.N_a.tolist(), "S_a": tally.S_a.tolist()}
