@@ -18,8 +18,8 @@ from gobetween.core.alarms import log_difference, log_kt
 from gobetween.core.eprocess import log_evalue
 from gobetween.core.jit import ENABLED
 from gobetween.core.state import count, new_tally
-from gobetween.logs.batch import Columns
-from gobetween.logs.reading import BadLogError, Task
+from gobetween.logs.counts import BadLogError
+from gobetween.logs.options import LogOptions
 from gobetween.logs.replay import read_rows, replay
 
 FAMILY = gb.Bernoulli()
@@ -287,7 +287,7 @@ def test_odd_orders(tmp_path: Path, values: list[str]) -> None:
         (
             "x.csv",
             "who,arm\nm,a\n",
-            r"x.csv: has no column 'reward' \(it has 'who', 'arm'\): name columns with --mediator, --arm",
+            r"x.csv: has no column 'reward' \(it has 'who', 'arm'\); name columns with mediator=…, arm=…",
         ),
         ("x.txt", "mediator,arm,reward\n", "x.txt: is not known as a log by its name: .csv, .tsv, .jsonl or .parquet"),
         ("x.parquet", "no parquet", "x.parquet: is not a Parquet file that can be read"),
@@ -348,8 +348,7 @@ def test_rewards_are_judged_alike_one_by_one_and_together(family: Any) -> None:
 @pytest.mark.skipif(not ENABLED, reason="thousands of runs are for compiled code")
 def test_replays_agree_with_fresh_simulation() -> None:
     columns = table(20_000, seed=5, means=(0.8, 0.5, 0.4))
-    task = Task(FAMILY, Columns(), False, (), (), 0.05)
-    rows = read_rows(task, (columns,), False)
+    rows = read_rows(LogOptions(), (columns,))
     for sampling in (gb.Tracking(policies="unknown"), gb.UniformSampling()):
         found = replay(rows, FAMILY, sampling, gb.EProcess(), 0.05, runs=400, seed=1)
         assert not found.ran_out.any()
@@ -358,7 +357,7 @@ def test_replays_agree_with_fresh_simulation() -> None:
         error = np.hypot(found.tau.std() / 20.0, fresh.std() / np.sqrt(2000))
         slack = 0.03 * fresh.mean()  # the log's own means differ from the truth
         assert abs(found.tau.mean() - fresh.mean()) <= 3 * error + slack
-    short = read_rows(task, ({key: values[:60] for key, values in columns.items()},), False)
+    short = read_rows(LogOptions(), ({key: values[:60] for key, values in columns.items()},))
     found = replay(short, FAMILY, gb.UniformSampling(), gb.EProcess(), 1e-6, runs=20)
     assert found.ran_out.all()
     assert sum(found.exhausted.values()) == 20
