@@ -94,6 +94,29 @@ def test_broken_bytes_and_quotes_merge_nothing(tmp_path: Path) -> None:
     assert [arm.estimate for arm in gb.analyse_logs(tmp_path / "words.csv").arms] == [1.0, 0.0]
 
 
+def test_names_that_nobody_can_write_are_bad_rows(tmp_path: Path) -> None:
+    path = tmp_path / "half.jsonl"
+    path.write_text('{"arm": "\\ud83d", "reward": 1}\n{"arm": "\\ud83d\\ude00", "reward": 1}\n{"arm": "b", "reward": 0}\n')
+    with pytest.raises(BadLogError, match=r"1 rows cannot be used: .*half.jsonl row 1: holds characters that are not UTF-8"):
+        gb.analyse_logs(path)
+    assert [arm.arm for arm in gb.analyse_logs(path, skip_bad=True).arms] == ["b", "😀"]
+    with pytest.raises(gb.LogError, match="table: is not a table of columns with names"):
+        gb.analyse_logs({"arm": ["\ud83d", "b"], "reward": [1, 0]})
+
+
+def test_anything_with_names_of_columns_is_a_table() -> None:
+    """Such as a Dataset of Hugging Face, which has no `columns`."""
+
+    class Table:
+        column_names = ("arm", "reward")
+
+        def __getitem__(self, name: str) -> list[Any]:
+            return ["a", "b"] if name == "arm" else [1, 0]
+
+    odd: Any = Table()
+    assert gb.analyse_logs(odd).rows == 2
+
+
 def test_odd_tables() -> None:
     import pandas
 

@@ -95,8 +95,8 @@ def _header(table: Any) -> list[str]:
     """Names of columns: of a mapping its keys, of a table of Arrow its own, of a batch its schema's, of frames `columns`."""
     if isinstance(table, Mapping):
         return list(table)
-    names = getattr(table, "column_names", None) or getattr(getattr(table, "schema", None), "names", None)
-    return names if isinstance(names, list) else [str(name) for name in table.columns]
+    own = getattr(table, "column_names", None) or getattr(getattr(table, "schema", None), "names", None)
+    return [str(name) for name in (own if isinstance(own, (list, tuple)) else table.columns)]
 
 
 def _array(column: Any) -> Any:
