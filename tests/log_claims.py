@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.logs.batch import Batch, Columns, Names
-from gobetween.logs.reading import Reading, Task
+from gobetween.logs.batch import Batch, Names
+from gobetween.logs.options import LogOptions
+from gobetween.logs.reading import Reading
 
 
 def simulated(family: Any, mediators: int, rows: int, rng: np.random.Generator, gap: float) -> Batch:
@@ -21,9 +22,9 @@ def simulated(family: Any, mediators: int, rows: int, rng: np.random.Generator, 
 def wrong_claims(family: Any, mediators: int, logs: int, rows: int, delta: float, gap: float = 0.05) -> tuple[int, int]:
     """How many logs made a claim, and how many a wrong one."""
     rng, claims, wrong = np.random.default_rng([mediators, rows]), 0, 0
-    task = Task(family, Columns(), False, ("a", "b", "c"), (), delta)
+    options = LogOptions(family, delta, arms=("a", "b", "c"))
     for _ in range(logs):
-        reading = Reading(task)
+        reading = Reading(options)
         reading.take(simulated(family, mediators, rows, rng, gap))
         if reading.claim is not None:
             claims += 1

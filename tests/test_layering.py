@@ -36,6 +36,7 @@ LIBRARIES = {
 }
 UPWARDS = {  # for the reader's convenience
     ("core/problem.py", "files"),  # Problem.from_toml
+    ("logs/report.py", "pages"),  # LogReport.report
 }
 FILES = sorted(SOURCE.rglob("*.py"))
 

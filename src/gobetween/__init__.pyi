@@ -29,8 +29,10 @@ from gobetween.errors import ResultsError as ResultsError
 from gobetween.errors import SpecError as SpecError
 from gobetween.errors import StoreError as StoreError
 from gobetween.errors import StudyError as StudyError
-from gobetween.logs.analysis import LogReport as LogReport
 from gobetween.logs.analysis import analyse_logs as analyse_logs
+from gobetween.logs.replay import Replay as Replay
+from gobetween.logs.replay import replay_logs as replay_logs
+from gobetween.logs.report import LogReport as LogReport
 from gobetween.simulation.engine import Runs as Runs
 from gobetween.simulation.engine import simulate as simulate
 from gobetween.simulation.results import load_results as load_results

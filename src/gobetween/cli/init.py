@@ -136,15 +136,15 @@ def _read(path: Path, logs: tuple[str, ...], names: tuple[str | None, str, str],
     """The statistics of the logs; the family is that of the study file where there is one."""
     from gobetween.cli.logs import parse_family_option
     from gobetween.core.families import Bernoulli
-    from gobetween.logs.batch import Columns
-    from gobetween.logs.reading import Task, count_logs
+    from gobetween.logs.options import LogOptions
+    from gobetween.logs.reading import count_logs
     from gobetween.study.spec import StudySpec
 
     if path.exists() and family is not None:
         raise StudyError(f"{path} says the family: leave out --family")
     chosen = StudySpec.from_toml(path).family if path.exists() else parse_family_option(family) if family else Bernoulli()
-    columns = Columns(names[0] or "mediator", names[1], names[2])
-    return count_logs(Task(chosen, columns, names[0] is not None, (), (), 0.05), logs, skip_bad)
+    mediator, arm, reward = names
+    return count_logs(LogOptions(chosen, mediator=mediator, arm=arm, reward=reward, skip_bad=skip_bad), logs)
 
 
 def _from_log(stats: Any, family: str | None, kept: str) -> str:

@@ -37,17 +37,15 @@ def source(function: Any) -> Any:
     return function
 
 
-def settings(family: str | None, delta: float | None, declared: str | None) -> dict[str, Any]:
-    """Arguments of analyse_logs from options and from a file of declared policies."""
-    from gobetween.core.families import Bernoulli
-
-    found: dict[str, Any] = {"family": Bernoulli(), "delta": 0.05, "arms": None, "declared": None}
+def settings(family: str | None, delta: float | None, declared: str | None, **columns: Any) -> dict[str, Any]:
+    """The options above as those of analyse_logs; a file of declared policies says what the options do not."""
+    found = columns
     if declared is not None:
         from gobetween.study.spec import StudySpec
 
         spec = StudySpec.from_toml(declared)
         policies = dict(zip(spec.mediators, spec.policies, strict=True))
-        found = {"family": spec.family, "delta": spec.delta, "arms": spec.arms, "declared": policies}
+        found |= {"family": spec.family, "delta": spec.delta, "arms": spec.arms, "declared": policies}
     if family is not None:
         found["family"] = parse_family_option(family)
     if delta is not None:
@@ -79,20 +77,7 @@ def parse_family_option(text: str) -> Any:
 @click.option("--workers", type=click.IntRange(min=1), help="Count files in parallel; the first claim then is not looked for.")
 @click.option("--report", "report_to", type=click.Path(), help="Folder for report.html.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/logs.md).")
-def analyse(
-    files: tuple[str, ...],
-    mediator: str | None,
-    arm: str,
-    reward: str,
-    order: str | None,
-    family: str | None,
-    delta: float | None,
-    declared: str | None,
-    skip_bad: bool,
-    workers: int | None,
-    report_to: str | None,
-    as_json: bool,
-) -> None:
+def analyse(files: tuple[str, ...], workers: int | None, report_to: str | None, as_json: bool, **given: Any) -> None:
     """Is the best arm certain, and since which row? If not, what is missing?"""
     if sum(Path(file).stat().st_size for file in files if Path(file).is_file()) < SMALL:
         os.environ.setdefault("GOBETWEEN_JIT", "off")
@@ -100,18 +85,14 @@ def analyse(
     from gobetween.pages.log_words import sentences
     from gobetween.simulation.executors import open_executor
 
-    options = settings(family, delta, declared)
-    columns: dict[str, Any] = {"mediator": mediator, "arm": arm, "reward": reward, "order": order, "skip_bad": skip_bad}
+    options = settings(**given)
 
     def work(executor: Any) -> Any:
-        return analyse_logs(*files, **columns, **options, executor=executor)
+        return analyse_logs(*files, **options, executor=executor)
 
     found = _with_workers(work, workers, open_executor)
     if report_to:
-        from gobetween.pages.html import write_report
-        from gobetween.pages.log import TITLE, sections
-
-        path = write_report(Path(report_to), TITLE, sections(found, files))
+        path = found.report(report_to)
     if as_json:
         click.echo(json.dumps(found.to_dict(), indent=2, allow_nan=False, ensure_ascii=False))
         return
@@ -159,22 +140,7 @@ def _tables(found: Any) -> None:
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="One seed gives one result.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/logs.md).")
-def replay(
-    files: tuple[str, ...],
-    mediator: str | None,
-    arm: str,
-    reward: str,
-    order: str | None,
-    family: str | None,
-    delta: float | None,
-    declared: str | None,
-    skip_bad: bool,
-    sampling: str,
-    stopping: str,
-    runs: int,
-    seed: int,
-    as_json: bool,
-) -> None:
+def replay(files: tuple[str, ...], sampling: str, stopping: str, runs: int, seed: int, as_json: bool, **given: Any) -> None:
     """How many rows a rule would have needed: asking a mediator consumes its next logged row."""
     from gobetween.cli import printable
     from gobetween.files.rules import parse_rule
@@ -182,9 +148,7 @@ def replay(
     from gobetween.pages.log_words import replay_sentences
 
     who, when = parse_rule(sampling, "sampling", "--sampling"), parse_rule(stopping, "stopping", "--stopping")
-    columns: dict[str, Any] = {"mediator": mediator, "arm": arm, "reward": reward, "order": order, "skip_bad": skip_bad}
-    options = settings(family, delta, declared)
-    found = replay_logs(*files, **columns, **options, sampling=who.rule, stopping=when.rule, runs=runs, seed=seed)
+    found = replay_logs(*files, **settings(**given), sampling=who.rule, stopping=when.rule, runs=runs, seed=seed)
     if as_json:
         about = {"format": 1, "rows": found.rows, "sampling": who.name, "stopping": when.name, "delta": found.delta}
         click.echo(json.dumps(about | {"runs": runs, "seed": seed} | found.to_dict(), indent=2, ensure_ascii=False))

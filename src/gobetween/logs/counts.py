@@ -1,14 +1,17 @@
 """What a log comes to: counts and sums for each mediator and arm. They add up, whoever counted them and in whatever order."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.types import Floats, Ints
-from gobetween.errors import LogError
+from gobetween.errors import Fix, LogError
+
+LISTED = 1000  # bad rows that are listed; all are counted
+SHOWN = 20  # reasons that are told in a sentence, each with the first rows that it holds of
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,13 @@ class LogStats:
             self.N_ea, self.S_ea = _grown(self.N_ea, shape), _grown(self.S_ea, shape)
         return len(self.arms) > known_arms
 
+    def refuse(self, rows: Iterable[BadRow]) -> None:
+        """Take note of rows that cannot be used."""
+        for row in rows:
+            self.bad_count += 1
+            if len(self.bad) < LISTED:
+                self.bad.append(row)
+
     def tally(self) -> Tally:
         """Counts and sums of each arm."""
         return fill(new_tally(len(self.arms)), self.N_ea.sum(axis=0), self.S_ea.sum(axis=0))
@@ -67,10 +77,8 @@ class LogStats:
         """The same with names sorted, so that it does not depend on what was read first."""
         rows, columns = np.argsort(self.mediators), np.argsort(self.arms)
         order = np.ix_(rows, columns)
-        return LogStats(
-            sorted(self.arms), sorted(self.mediators), self.N_ea[order], self.S_ea[order], self.rows, self.bad, self.bad_count,
-            self.disorder,
-        )  # fmt: skip
+        N_ea, S_ea = self.N_ea[order], self.S_ea[order]
+        return replace(self, arms=sorted(self.arms), mediators=sorted(self.mediators), N_ea=N_ea, S_ea=S_ea)
 
 
 def _grown(array: Any, shape: tuple[int, int]) -> Any:
@@ -79,7 +87,7 @@ def _grown(array: Any, shape: tuple[int, int]) -> Any:
     return made
 
 
-def merge(parts: Sequence[LogStats], most_bad: int) -> LogStats:
+def merge(parts: Sequence[LogStats]) -> LogStats:
     """Statistics of several logs together."""
     whole = LogStats()
     for part in parts:
@@ -89,7 +97,24 @@ def merge(parts: Sequence[LogStats], most_bad: int) -> LogStats:
         whole.N_ea[np.ix_(rows, columns)] += part.N_ea
         whole.S_ea[np.ix_(rows, columns)] += part.S_ea
         whole.rows += part.rows
-        whole.bad = (whole.bad + part.bad)[:most_bad]
+        whole.bad = (whole.bad + part.bad)[:LISTED]
         whole.bad_count += part.bad_count
         whole.disorder = whole.disorder or part.disorder
     return whole
+
+
+class BadLogError(LogError):
+    """Rows that cannot be used: the first of them in `bad`, their number in `bad_count`."""
+
+    def __init__(self, stats: LogStats) -> None:
+        self.bad, self.bad_count = stats.bad, stats.bad_count
+        reasons: dict[str, list[str]] = {}
+        for row in stats.bad:
+            reasons.setdefault(row.reason, []).append(f"{row.source} row {row.row}" if row.row else row.source)
+        listed = "; ".join(f"{_places(places)}: {reason}" for reason, places in list(reasons.items())[:SHOWN])
+        more = f"; {stats.bad_count - len(stats.bad):,} more are not listed" if stats.bad_count > len(stats.bad) else ""
+        super().__init__(f"{stats.bad_count} rows cannot be used: {listed}{more}", fix=Fix("skip-bad"))
+
+
+def _places(places: Sequence[str]) -> str:
+    return ", ".join(places[:5]) + (f" and {len(places) - 5} more" if len(places) > 5 else "")

@@ -5,14 +5,12 @@ any order of them is as good as the logged one, and each run permutes them anew.
 """
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, Unpack
 
 import numpy as np
 
-from gobetween.core.bound import binary_kl
-from gobetween.core.families import Bernoulli
 from gobetween.core.family import Family
 from gobetween.core.loops import replay_run
 from gobetween.core.registry import as_sampling, as_stopping
@@ -22,8 +20,10 @@ from gobetween.core.state import new_state
 from gobetween.core.stopping import EProcess
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import LogError
-from gobetween.logs.batch import Columns, batches
-from gobetween.logs.reading import BadLogError, Reading, Task
+from gobetween.export import data_frame, json_safe
+from gobetween.logs.options import LogKeywords, LogOptions, options_of
+from gobetween.logs.reading import Coded, Reading, accepted
+from gobetween.logs.sources import Source, batches, check_sources
 from gobetween.simulation.engine import stream
 from gobetween.simulation.summary import mean_and_half_width
 
@@ -39,7 +39,7 @@ class LoggedRows:
     rewards: Floats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Replay:
     """Outcomes of replayed runs."""
 
@@ -56,36 +56,44 @@ class Replay:
     rows: int
     """In the log."""
 
+    def __repr__(self) -> str:
+        stopped = self.tau[~self.ran_out]
+        mean = f" after {stopped.mean():,.0f} rows on average" if len(stopped) else ""
+        return f"<Replay: the rule stopped in {len(stopped)} of {len(self.tau)} replays{mean}, δ = {self.delta:g}>"
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe summary; the mean is over replays that stopped."""
         stopped = self.tau[~self.ran_out]
         mean, half_width = mean_and_half_width(stopped) if len(stopped) else (None, math.inf)
-        return {
+        found = {
             "stopped": len(stopped),
             "mean": mean,
-            "half_width": half_width if math.isfinite(half_width) else None,
-            "quantiles": np.quantile(stopped, (0.1, 0.9)).tolist() if len(stopped) else None,
+            "half_width": half_width,
+            "quantiles": np.quantile(stopped, (0.1, 0.9)) if len(stopped) else None,
             "named": {name: self.named.count(name) for name in sorted(set(self.named)) if name},
             "ran_out": int(self.ran_out.sum()),
             "exhausted": self.exhausted,
         }
+        return {key: json_safe(value) for key, value in found.items()}
+
+    def to_frame(self) -> Any:
+        """The replays as a data frame of pandas or polars: queries, named, ran_out, and "queries to …" each mediator."""
+        asked = {f"queries to {name}": self.N_e[:, e].tolist() for e, name in enumerate(self.exhausted)}
+        return data_frame({"queries": self.tau.tolist(), "named": list(self.named), "ran_out": self.ran_out.tolist(), **asked})
 
 
-def read_rows(task: Task, sources: tuple[Any, ...], skip_bad: bool) -> LoggedRows:
+def read_rows(options: LogOptions, sources: tuple[Source, ...]) -> LoggedRows:
     """All rows, by mediator; a replay needs them in memory."""
-    reading = Reading(task, watching=False)
-    found: list[tuple[Ints, Ints, Floats]] = []
+    check_sources(sources)
+    reading = Reading(options, watching=False)
+    found: list[Coded] = []
     for source in sources:
-        for batch in batches(source, task.columns, explicit=task.explicit):
+        for batch in batches(source, options.columns):
             coded = reading.take(batch)
             if coded is not None:
                 found.append(coded)
-    stats = reading.stats
-    if stats.bad_count and not skip_bad:
-        raise BadLogError(stats)
-    if not stats.rows:
-        raise LogError("the log holds no row that can be used")
-    e, a, x = (np.concatenate([part[i] for part in found]) for i in range(3))
+    stats = accepted(reading.stats, options)
+    e, a, x = (np.concatenate(column) for column in zip(*found, strict=True))
     order = np.argsort(e, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(e, minlength=len(stats.mediators)))]).astype(np.int64)
     return LoggedRows(tuple(stats.arms), tuple(stats.mediators), starts, a[order].astype(np.int64), x[order].astype(np.float64))
@@ -94,10 +102,10 @@ def read_rows(task: Task, sources: tuple[Any, ...], skip_bad: bool) -> LoggedRow
 def replay(
     rows: LoggedRows,
     family: Family,
-    sampling: SamplingRule | str = Tracking(policies="unknown"),  # noqa: B008 - an immutable value
-    stopping: StoppingRule | str = EProcess(),  # noqa: B008 - an immutable value
-    delta: float = 0.05,
-    runs: int = 200,
+    sampling: SamplingRule,
+    stopping: StoppingRule,
+    delta: float,
+    runs: int,
     seed: int = 0,
     policies: Floats | None = None,
 ) -> Replay:
@@ -105,54 +113,52 @@ def replay(
     K, E = len(rows.arms), len(rows.mediators)
     if K < 2:
         raise LogError("a replay needs a log with at least two arms")
-    sampling, stopping = as_sampling(sampling), as_stopping(stopping)
     if not sampling.live:
         raise LogError(f"a log does not know the true means that the {sampling.name} follows: choose another sampling rule")
-    declared = np.full(E, policies is not None)
     known = np.zeros((E, K)) if policies is None else policies
-    sampler = sampling.at_work(known, declared, np.ones(E))
+    sampler = sampling.at_work(known, np.full(E, policies is not None), np.ones(E))
     stopper, state = stopping.at_work(K, family), new_state(K, E)
     constants, everyone = np.array([stopping.threshold(K, delta, family)]), np.ones(E, np.bool_)
-    tau, named, out, N_e = np.zeros(runs, np.int64), [], np.zeros(runs, np.bool_), np.zeros((runs, E), np.int64)
-    exhausted = dict.fromkeys(rows.mediators, 0)
+    ends, N_e = np.zeros((runs, 3), np.int64), np.zeros((runs, E), np.int64)
     for run in range(runs):
-        shuffle, own = stream(seed, run, 0), stream(seed, run, 1)
-        places = np.concatenate([rows.starts[e] + shuffle.permutation(rows.starts[e + 1] - rows.starts[e]) for e in range(E)])
-        t, best, empty = replay_run(
-            family, rows.pulled[places], rows.rewards[places], rows.starts, sampler, stopper, constants, state, everyone, own
-        )
-        if empty < -1:
+        places, rng = _permuted(rows.starts, stream(seed, run, 0)), stream(seed, run, 1)
+        pulled, rewards = rows.pulled[places], rows.rewards[places]
+        ends[run] = replay_run(family, pulled, rewards, rows.starts, sampler, stopper, constants, state, everyone, rng)
+        N_e[run] = state.N_e
+        if ends[run, 2] < -1:
             raise LogError(f"{type(sampling).__name__}.choose named a mediator who cannot be asked: take an available one")
-        tau[run], out[run], N_e[run] = t, best < 0, state.N_e
-        named.append(rows.arms[best] if best >= 0 else "")
-        if empty >= 0:
-            exhausted[rows.mediators[empty]] += 1
-    return Replay(delta, tau, tuple(named), out, exhausted, N_e, int(rows.starts[-1]))
+    return _outcome(rows, delta, ends, N_e)
+
+
+def _permuted(starts: Ints, rng: np.random.Generator) -> Ints:
+    """Places of the rows, those of each mediator in a new order."""
+    return np.concatenate([start + rng.permutation(end - start) for start, end in pairwise(starts)])
+
+
+def _outcome(rows: LoggedRows, delta: float, ends: Ints, N_e: Ints) -> Replay:
+    """From [runs, 3]: queries, the arm named or −1, the mediator that ran out or −1."""
+    tau, named, empty = ends.T
+    names = tuple(rows.arms[a] if a >= 0 else "" for a in named.tolist())
+    exhausted = {name: int((empty == e).sum()) for e, name in enumerate(rows.mediators)}
+    return Replay(delta, tau, names, named < 0, exhausted, N_e, int(rows.starts[-1]))
 
 
 def replay_logs(
-    *sources: Any,
-    family: Family = Bernoulli(),  # noqa: B008 - an immutable tuple
-    delta: float = 0.05,
-    mediator: str | None = None,
-    arm: str = "arm",
-    reward: str = "reward",
-    order: str | None = None,
-    declared: Mapping[str, Sequence[float] | None] | None = None,
-    arms: Sequence[str] | None = None,
-    skip_bad: bool = False,
+    *sources: Source,
     sampling: SamplingRule | str = Tracking(policies="unknown"),  # noqa: B008 - an immutable value
     stopping: StoppingRule | str = EProcess(),  # noqa: B008 - an immutable value
     runs: int = 200,
     seed: int = 0,
+    **options: Unpack[LogKeywords],
 ) -> Replay:
-    """Replay rules on logs; sources and columns as in `analyse_logs`. Declared policies are used where all are given."""
-    binary_kl(delta)
-    columns = Columns(mediator or "mediator", arm, reward, order)
-    task = Task(family, columns, mediator is not None or bool(declared), tuple(arms or ()), tuple(declared or ()), delta)
-    rows = read_rows(task, sources, skip_bad)
-    policies = None
-    if declared and all(row is not None for row in declared.values()):
-        places = [task.arms.index(name) for name in rows.arms]
-        policies = np.array([np.asarray(declared[name], dtype=np.float64)[places] for name in rows.mediators])
-    return replay(rows, family, sampling, stopping, delta, runs, seed, policies)
+    """Replay rules on logs; sources and options as in `analyse_logs`. Declared policies are used where all are given."""
+    chosen = options_of(options)
+    rows = read_rows(chosen, sources)
+    who, when = as_sampling(sampling), as_stopping(stopping)
+    return replay(rows, chosen.family, who, when, chosen.delta, runs, seed, _known_policies(chosen))
+
+
+def _known_policies(options: LogOptions) -> Floats | None:
+    """[E, K] in the order of the rows' names, which is the declared one; None unless every mediator has declared."""
+    declared = [row for row in (options.declared or {}).values() if row is not None]
+    return np.array(declared, dtype=np.float64) if declared and len(declared) == len(options.known_mediators) else None

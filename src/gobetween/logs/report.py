@@ -1,0 +1,119 @@
+"""What a log says, as a value: the answer, what is missing, the alarms."""
+
+from dataclasses import asdict, dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypedDict
+
+from gobetween.core.alarms import Alarm
+from gobetween.core.evidence import ArmReport
+from gobetween.core.types import Ints
+from gobetween.export import data_frame, html_table, json_safe
+from gobetween.logs.counts import BadRow
+from gobetween.logs.reading import Claim, Trail
+
+
+class PolicyShare(TypedDict):
+    """How often a mediator pulled an arm."""
+
+    mediator: str
+    arm: str
+    rows: int
+    share: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, repr=False)
+class LogReport:
+    """What a log says."""
+
+    rows: int
+    family: str
+    delta: float
+    arms: tuple[ArmReport, ...]
+    mediators: tuple[str, ...]
+    N_ea: Ints
+    claim: Claim | None
+    """None when the best arm was never certain, or when parts were merged: that needs one pass in order."""
+    ordered: bool
+    """Was the log read in order, so that `claim` means something?"""
+    identified: bool
+    """Is it certain at the end of the log?"""
+    leader: str
+    statistic: float
+    threshold: float
+    p_value: float
+    in_play: tuple[str, ...]
+    """Arms that may still be the best."""
+    rows_to_go: float
+    """Expected, of the same mixture of mediators."""
+    queries_to_go: float
+    """Expected, if one could choose whom to ask."""
+    mixture: tuple[float, ...]
+    """[E] shares of rows."""
+    omega: tuple[float, ...] | None
+    """[E] whom to ask: ω̂*; None while it cannot be said."""
+    never_pulled: tuple[str, ...]
+    """Declared arms that nobody pulled."""
+    policy_alarms: tuple[Alarm, ...]
+    confounding: tuple[Alarm, ...]
+    disorder: BadRow | None
+    bad: tuple[BadRow, ...]
+    bad_count: int
+    trail: Trail
+    """(row, statistic, threshold) along the log."""
+    sources: tuple[str, ...]
+    """What was read."""
+
+    def __repr__(self) -> str:
+        return f"<LogReport: {self._answer()}>"
+
+    def _repr_html_(self) -> str:
+        cells = ((arm.arm, f"{arm.pulls:,}", *map(_shown, (arm.estimate, arm.low, arm.high))) for arm in self.arms)
+        return html_table(self._answer(), ("arm", "rows", "estimate", "low", "high"), cells)
+
+    def _answer(self) -> str:
+        if self.claim is not None:
+            return (
+                f"the best arm is {self.claim.arm!r}, certain since row {self.claim.row:,} of {self.rows:,}, δ = {self.delta:g}"
+            )
+        if self.identified:
+            return f"the best arm is {self.leader!r}, certain after {self.rows:,} rows, δ = {self.delta:g}"
+        return f"{self.leader!r} leads after {self.rows:,} rows, not certain, δ = {self.delta:g}, p-value {self.p_value:.3g}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe: the shape of `gobetween logs analyse --json` (docs/logs.md)."""
+        data = asdict(self)
+        for key in ("N_ea", "trail", "sources"):
+            del data[key]
+        return {"format": 1, **json_safe(data | {"policies": self.policies()})}
+
+    def to_frame(self) -> Any:
+        """The arms as a data frame of pandas or polars: arm, pulls, estimate, low, high."""
+        rows = [asdict(arm) for arm in self.arms]
+        return data_frame({name: [row[name] for row in rows] for name in rows[0]})
+
+    def report(self, folder: str | PathLike[str]) -> Path:
+        """Write report.html into a folder: the answer, figures and tables; the path of the page."""
+        from gobetween.pages.html import write_report
+        from gobetween.pages.log import TITLE, sections
+
+        return write_report(Path(folder), TITLE, sections(self, self.sources))
+
+    def policies(self) -> list[PolicyShare]:
+        """Estimated policies with exact 95% intervals (Clopper–Pearson), for each mediator and arm."""
+        from gobetween.simulation.summary import exact_interval
+
+        found: list[PolicyShare] = []
+        for mediator, counts in zip(self.mediators, self.N_ea.tolist(), strict=True):
+            n = sum(counts)
+            for arm, k in zip(self.arms, counts, strict=True):
+                low, high = exact_interval(k, n) if n else (0.0, 1.0)
+                share = k / n if n else 0.0
+                found.append({"mediator": mediator, "arm": arm.arm, "rows": k, "share": share, "low": low, "high": high})
+        return found
+
+
+def _shown(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"

@@ -1,0 +1,71 @@
+"""Rows that cannot be used, and orders that do not rise."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from log_tables import table, write_csv, write_jsonl, write_parquet
+
+import gobetween as gb
+from gobetween.logs.counts import BadLogError
+
+
+def test_bad_rows_are_counted_and_listed(tmp_path: Path) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(
+        "mediator,arm,reward\nm0,a,1\nm0,a,x\nm0,,1\n,b,0\nm0,b,0.5\nm0,b\nm1,b,0\nm1,a,\nm1,a,nan\nm1,a,1e999\nm1,c,0\nm1,c,0,7\nm1,a,1"
+    )
+    with pytest.raises(BadLogError) as caught:
+        gb.analyse_logs(path)
+    listed = [(row.row, row.reason) for row in caught.value.bad]
+    assert [number for number, _ in sorted(listed)] == [2, 3, 4, 5, 6, 8, 9, 10, 12]
+    reasons = dict(listed)
+    assert reasons[2] == reasons[8] == "its reward is missing or no number"
+    assert (reasons[3], reasons[4]) == ("has no arm", "has no mediator")
+    assert reasons[5] == "reward 0.5 is not possible: a bernoulli reward is 0 or 1"
+    assert reasons[6] == "has 2 cells, the header 3"
+    assert "9 rows cannot be used" in str(caught.value)
+    assert f"{path} row 2, {path} row 8, {path} row 9: its reward is missing or no number" in str(caught.value)
+    found = gb.analyse_logs(path, skip_bad=True)
+    assert (found.rows, found.bad_count) == (4, 9)
+
+
+@pytest.mark.parametrize("family", [gb.Gaussian(1.0), gb.Bernoulli(), gb.Poisson(), gb.Exponential(), gb.Bounded(0.0, 5.0)])
+def test_rewards_are_judged_alike_one_by_one_and_together(family: Any) -> None:
+    rewards = np.array([0.0, 1.0, 0.5, -1.0, 2.0, 7.0, np.nan, np.inf, 1e49, 1e-30, 1e-60])
+    assert family.pays(rewards).tolist() == [bool(family.pays(float(x))) for x in rewards]
+
+
+def test_an_order_that_does_not_rise_is_said() -> None:
+    columns = table(100)
+    assert gb.analyse_logs(columns, order="at").disorder is None
+    columns["at"][40] = 3
+    found = gb.analyse_logs(columns, order="at")
+    assert found.disorder is not None
+    assert found.disorder.row == 41
+
+
+@pytest.mark.parametrize("values", [["09:00:00", "10:00:00", "09:30:00"], ["5", "", "3"], ["9", "", "10", "2"]])
+def test_odd_orders(tmp_path: Path, values: list[str]) -> None:
+    n = len(values)
+    path = write_csv(tmp_path / "x.csv", {"arm": ["a", "b", "a", "b"][:n], "reward": [1, 0, 1, 0][:n], "at": values})
+    found = gb.analyse_logs(path, order="at").disorder
+    assert found is not None
+    assert found.row == n
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "memory"])
+def test_dates_are_an_order_too(tmp_path: Path, kind: str) -> None:
+    columns = table(60)
+    columns["at"] = [f"2026-{1 + i // 28:02d}-{1 + i % 28:02d}" for i in range(60)]
+    writers = {"csv": write_csv, "jsonl": write_jsonl, "parquet": write_parquet}
+
+    def log() -> Any:
+        return columns if kind == "memory" else writers[kind](tmp_path / f"x.{kind}", columns)
+
+    assert gb.analyse_logs(log(), order="at").disorder is None
+    columns["at"][30] = "2026-01-01"
+    found = gb.analyse_logs(log(), order="at").disorder
+    assert found is not None
+    assert found.row == 31
