@@ -1,10 +1,9 @@
 """The paper's two experiments, decoded, and its printed numbers (docs/reproduction.md says how they were decoded)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from gobetween.core.problem import Problem
-from gobetween.core.sampling import Tracking, UniformSampling
+from gobetween.core.sampling import Sampling, Tracking, UniformSampling
 
 DIRECT = Problem([1.5, 1.0, 0.7, 0.5])
 EXPERIMENT_1 = Problem(
@@ -20,7 +19,7 @@ class Column:
 
     name: str
     problem: Problem
-    sampling: Any
+    sampling: Sampling
     means: tuple[float | None, ...]
     half_widths: tuple[float | None, ...]
 

@@ -89,7 +89,8 @@ class Runs:
 def together(parts: Iterable[Runs]) -> Runs:
     """Runs of the same job, one after the other."""
     rows = list(parts)
-    return replace(rows[0], **{name: np.concatenate([getattr(part, name) for part in rows]) for name in ARRAYS})
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in rows]) for name in ARRAYS}
+    return replace(rows[0], **arrays)
 
 
 def take(runs: Runs, rows: Ints) -> Runs:
@@ -99,5 +100,7 @@ def take(runs: Runs, rows: Ints) -> Runs:
 
 def query_bounds(problem: Problem, deltas: tuple[float, ...]) -> dict[str, list[float]]:
     """The least expected queries for each δ, for a figure of queries: costs set aside, nothing where nothing is proven."""
+    if problem.family.proxy:
+        return {}
     bound = lower_bound(Problem(problem.means, problem.policies, family=problem.family, silent=problem.silent))
-    return {} if bound.is_proxy or not math.isfinite(bound.T_star) else {"": [bound.queries(delta) for delta in deltas]}
+    return {"": [bound.queries(delta) for delta in deltas]} if math.isfinite(bound.T_star) else {}
