@@ -208,6 +208,7 @@ def test_the_figure_tells_risks_apart_and_shows_names_as_they_are(results: gb.Re
     assert [section.title for section in comparison_sections(results.compare())] == [
         "one: against tracking, e-process",
         "two: against tracking, e-process",
+        "",
     ]
 
 

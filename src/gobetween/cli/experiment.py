@@ -156,16 +156,18 @@ def _show_section(console: "Console", section: "Section") -> None:
     from gobetween.cli import printable
     from gobetween.pages.html import Grid, Text
 
-    console.print(printable(section.title), style="bold")
+    if section.title:
+        console.print(printable(section.title), style="bold")
     for block in section.blocks:
         if isinstance(block, Text):
             console.print(block.words, style="dim")
         elif isinstance(block, Grid):
             table = Table(show_edge=False, pad_edge=False)
             for i, name in enumerate(block.header):
-                table.add_column(name, justify="right" if i else "left", no_wrap=True)
-            for row in block.rows:
-                table.add_row(*map(printable, row))
+                widest = max(len(printable(row[i])) for row in block.rows)
+                table.add_column(name, justify="right" if i else "left", no_wrap=True, min_width=widest)
+            for before, row in zip([None, *block.rows], block.rows, strict=False):
+                table.add_row(*map(printable, row if before is None or before[0] != row[0] else ("", *row[1:])))
             console.print(table)
 
 

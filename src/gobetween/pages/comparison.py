@@ -49,29 +49,25 @@ def sections(results: Results) -> list[Section]:
     runs = " to ".join(f"{count:,}" for count in sorted({min(counts), max(counts)}))
     opening = Section("", [Text(f"{len(results.cells)} cells, {runs} runs of each, seed {results.seed}.", "lead")])
     comparison = results.compare()
-    compared = comparison_sections(comparison)
-    pictures = [
-        Picture(
-            f"ratios-{i + 1}",
-            rule_comparison(comparison.on(problem), f"Queries against the baseline's: {problem}"),
-            "Left of the dotted line rules need fewer queries than the baseline; bars are 95% intervals.",
-        )
-        for i, problem in enumerate(comparison.problems)
-    ]
-    drawn = [Section(part.title, [*part.blocks, picture]) for part, picture in zip(compared, pictures, strict=True)]
-    return [opening, _summaries(results), *drawn]
+    return [opening, _summaries(results), *comparison_sections(comparison), *_ratios(comparison)]
 
 
 def comparison_sections(comparison: Comparison) -> list[Section]:
     """The comparison in tables, one for each problem, for the terminal and the page."""
-    found = []
-    for problem in comparison.problems:
-        part = comparison.on(problem)
-        censored = sum(row.censored for row in part.differences)
-        cut = f" In {censored:,} pairs a run had not stopped: it counts as long as it lasted." if censored else ""
-        heading = f"{problem}: against {', '.join(comparison.baseline)}"
-        found.append(Section(heading, [Grid(*part.table()), Text(PAIRED + cut, "note")]))
-    return found
+    if not comparison.differences:
+        return []
+    against = ", ".join(comparison.baseline)
+    tables = [Section(f"{name}: against {against}", [Grid(*comparison.on(name).table())]) for name in comparison.problems]
+    censored = sum(row.censored for row in comparison.differences)
+    cut = f" In {censored:,} pairs a run had not stopped: it counts as long as it lasted." if censored else ""
+    return [*tables, Section("", [Text(PAIRED + cut, "note")])]
+
+
+def _ratios(comparison: Comparison) -> Iterator[Section]:
+    for i, problem in enumerate(comparison.problems):
+        figure = rule_comparison(comparison.on(problem), f"Queries against the baseline's: {problem}")
+        caption = "Left of the dotted line rules need fewer queries than the baseline; bars are 95% intervals."
+        yield Section("", [Picture(f"ratios-{i + 1}", figure, caption)])
 
 
 def _summaries(results: Results) -> Section:

@@ -93,7 +93,7 @@ class Comparison:
             *several,
             "rules",
             "delta",
-            *(name for kind in kinds for name in (kind, "baseline", "difference", "ratio")),
+            *(name for kind in kinds for name in (kind, "difference", "ratio")),
         ), rows
 
     def plot(self) -> Any:
@@ -160,7 +160,7 @@ def _half_width(values: Floats, chunks: Ints) -> float:
 
 def _cells(of: Contrast) -> Sequence[str]:
     difference = f"{of.difference:+,.0f} ± {of.half_width:,.0f}"
-    return f"{of.mean:,.0f}", f"{of.baseline:,.0f}", difference, f"{of.ratio:.3f} ± {of.ratio_half_width:.3f}"
+    return f"{of.mean:,.0f}", difference, f"{of.ratio:.2f} ± {of.ratio_half_width:.2f}"
 
 
 def _flat(row: Difference) -> dict[str, object]:
