@@ -7,7 +7,8 @@ from pathlib import Path
 
 import gobetween as gb
 from gobetween.simulation.executors import open_executor
-from gobetween.simulation.runner import Experiment, parse_experiment, run_block
+from gobetween.simulation.grid import Experiment, parse_experiment
+from gobetween.simulation.runner import run_block
 
 TOML = {
     "delta": [0.4, 0.1, 0.01, 0.001],
@@ -28,11 +29,11 @@ def bare(experiment: Experiment) -> float:
 
 
 def runner(experiment: Experiment, kind: str = "threads", workers: int | None = None) -> float:
-    with tempfile.TemporaryDirectory() as folder, open_executor(kind, workers) as crew:
-        for future in [crew.executor.submit(run_block, experiment.cells[0].job, range(8)) for _ in range(4 * crew.workers)]:
+    with tempfile.TemporaryDirectory() as folder, open_executor(kind, workers) as pool:
+        for future in [pool.executor.submit(run_block, experiment.cells[0].job, range(8)) for _ in range(4 * pool.number)]:
             future.result()  # everyone has loaded the kernels
         start = time.perf_counter()
-        gb.run_experiment(experiment, Path(folder) / "r.sqlite", crew.executor, in_flight=4 * crew.workers)
+        gb.run_experiment(experiment, Path(folder) / "r.sqlite", pool.executor, in_flight=4 * pool.number)
         return time.perf_counter() - start
 
 

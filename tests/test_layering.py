@@ -28,15 +28,17 @@ LIBRARIES = {
     "sqlalchemy": ("study/store",),
     "alembic": ("study/store",),
     "psycopg": ("study/store",),
-    "sqlite3": ("simulation/results.py",),
+    "sqlite3": ("simulation/results_file.py",),
     "plotly": ("pages",),
     "pyarrow": ("logs", "cli"),
-    "pandas": ("export.py", "simulation/results.py"),
+    "pandas": ("export.py",),
     "distributed": ("simulation/executors.py",),
 }
 UPWARDS = {  # for the reader's convenience
     ("core/problem.py", "files"),  # Problem.from_toml
     ("logs/report.py", "pages"),  # LogReport.report
+    ("simulation/runs.py", "pages"),  # Runs.plot
+    ("simulation/comparison.py", "pages"),  # Comparison.plot
 }
 FILES = sorted(SOURCE.rglob("*.py"))
 

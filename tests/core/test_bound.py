@@ -244,3 +244,19 @@ def test_sizes_and_shapes(K: int, E: int) -> None:
     lower, upper = naive.certificate(bound)
     assert bound.T_lower == pytest.approx(float(lower), rel=1e-11)
     assert bound.T_upper == pytest.approx(float(upper), rel=1e-11)
+
+
+def test_a_bound_shows_itself_shortly() -> None:
+    problem = gb.Problem({"x": 1.0, "y": 0.0}, {"m": [0.5, 0.5], "<n>": [0.1, 0.9]})
+    bound = gb.lower_bound(problem)
+    assert repr(bound).startswith("LowerBound(T* = 8 queries, optimal, gap ")
+    page = bound._repr_html_()
+    assert "<td>m</td><td>100.00%</td>" in page
+    assert "&lt;n&gt;" in page
+    assert "share of cost" not in page
+    priced = gb.lower_bound(gb.Problem([1.0, 0.0], problem.policies, costs=[2.0, 1.0]))
+    assert " cost, " in repr(priced)
+    assert "share of cost" in priced._repr_html_()
+    tied = gb.lower_bound(gb.Problem([1.0, 1.0]))
+    assert repr(tied) == "LowerBound(T* = inf queries, tie, gap 0)"
+    assert "100" not in tied._repr_html_()

@@ -1,4 +1,7 @@
+import copy
 import math
+import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -37,6 +40,13 @@ PI = [[0.5, 0.5], [0.1, 0.9]]
             dict(means=[1, 0], family="gausian"),
             "'gausian' is not a family that is known: choose one of gaussian, bernoulli, poisson, exponential, bounded",
         ),
+        (dict(means=[1, 0], family=gb.Bernoulli), "Bernoulli is a class: pass a family, Bernoulli(…)"),
+        (dict(means={"x": 1, "y": 0}, arms=["x", "y"]), "means has names already: leave out arms"),
+        (dict(means={"x": 1, 3: 0}), "arms[1] = 3: a name is a non-empty string"),
+        (dict(means={"x": 1, "y": 0}, policies={"m": {"x": 0.5, "z": 0.5}}), "policies[0] names 'z': choose from 'x', 'y'"),
+        (dict(means=[1, 0], policies={"m": PI[0]}, mediators=["m"]), "policies has names already: leave out mediators"),
+        (dict(means=[1, 0], policies={"m": PI[0]}, costs={"n": 2.0}), "costs names 'n': choose from 'm'"),
+        (dict(means=[1, 0], policies={"m": PI[0]}, costs={"m": "dear"}), "costs must be a list of numbers"),
         (
             dict(means=[1, 0], policies=[0.5, 0.5]),
             "policies must be a matrix: one row of numbers for each mediator, all of one length",
@@ -110,6 +120,54 @@ def test_a_problem_is_read_only_and_apart_from_its_input() -> None:
     for array in (problem.means, problem.policies, problem.costs):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0.0  # type: ignore[index]
+
+
+def test_nothing_of_a_problem_can_be_set() -> None:
+    problem = gb.Problem([1.0, 0.0], PI, costs=[1, 2])
+    for name in ("means", "policies", "family", "arms", "direct", "colour"):
+        with pytest.raises(AttributeError, match=f"a Problem is read-only, so that '{name}' cannot be set: make another one"):
+            setattr(problem, name, None)
+        with pytest.raises(AttributeError, match="read-only"):
+            delattr(problem, name)
+    assert problem.means.tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda problem: pickle.loads(pickle.dumps(problem))])
+def test_copies_and_pickles_are_the_same_and_read_only(again: Callable[[gb.Problem], gb.Problem]) -> None:
+    problem = gb.Problem({"a": 0.5, "b": 0.25}, PI, family="bernoulli", costs=[1, 2])
+    other = again(problem)
+    for name in gb.Problem.__slots__:
+        assert np.all(getattr(other, name) == getattr(problem, name))
+    with pytest.raises(ValueError, match="read-only"):
+        other.policies[0, 0] = 1.0
+    with pytest.raises(AttributeError, match="read-only"):
+        other.means = np.zeros(2)
+
+
+def test_mappings_give_names() -> None:
+    problem = gb.Problem(
+        means={"letter": 0.62, "text message": 0.74},
+        policies={"North": [0.8, 0.2], "South": {"text message": 0.7, "letter": 0.3}, "East": {"letter": 1.0}},
+        family="bernoulli",
+        costs={"South": 4.0},
+    )
+    assert problem.arms == ("letter", "text message")
+    assert problem.mediators == ("North", "South", "East")
+    assert problem.policies.tolist() == [[0.8, 0.2], [0.3, 0.7], [1.0, 0.0]]
+    assert problem.costs is not None
+    assert problem.costs.tolist() == [1.0, 4.0, 1.0]
+    assert problem.family == gb.Bernoulli()
+    assert gb.Problem({"x": 1.0, "y": 0.0}).mediators == ("x", "y")
+
+
+def test_a_notebook_shows_a_problem() -> None:
+    page = gb.Problem({"<b>": 0.5, "y": 0.25}, {"m": [0.5, 0.5]}, costs=[3])._repr_html_()
+    assert "&lt;b&gt;</td><td>0.5</td><td>0.5</td>" in page
+    assert "cost of a query</td><td></td><td>3</td>" in page
+    many = gb.Problem(np.linspace(0.0, 1.0, 1000))._repr_html_()
+    assert many.count("<tr>") == 21
+    assert "1000 arms, direct control" in many
+    assert "the first 20 of them" in many
 
 
 def test_rates_divide_by_costs() -> None:

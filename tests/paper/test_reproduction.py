@@ -105,6 +105,17 @@ def test_a_trace_is_the_first_run_of_a_simulation() -> None:
         assert trace.N_e.sum() == trace.N_a.sum() == max(trace.stopped_e, trace.stopped_glr)
 
 
+def test_a_trace_looks_when_a_rule_stops_and_ever_less_often() -> None:
+    trace = follow(TABLES["table1"].columns[1].problem, delta=0.1, seed=0)
+    assert {1, trace.stopped_e, trace.stopped_glr} <= set(trace.t.tolist())
+    assert trace.log_e[trace.t == trace.stopped_e] >= trace.log_limit
+    assert (trace.beta <= trace.Z).tolist().index(True) == trace.t.tolist().index(trace.stopped_glr)
+    assert (np.diff(trace.t) <= np.maximum(1, np.ceil(0.04 * trace.t[:-1]))).all()
+    assert len(trace.t) < 200
+    cut = follow(TABLES["table1"].columns[1].problem, delta=0.1, seed=0, max_steps=333)
+    assert (cut.t[-1], cut.stopped_e, cut.stopped_glr) == (333, 0, 0)
+
+
 def reproduce_command(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "gobetween", "reproduce", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=folder)

@@ -18,8 +18,8 @@ import pytest
 import gobetween as gb
 from gobetween.core.jit import ENABLED
 from gobetween.simulation.executors import open_executor
-from gobetween.simulation.results import COLUMNS
-from gobetween.simulation.runner import parse_experiment
+from gobetween.simulation.grid import parse_experiment
+from gobetween.simulation.results_file import COLUMNS
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 GRID = """
@@ -78,7 +78,7 @@ def test_a_cell_is_a_simulation(grid: Path) -> None:
     assert len(experiment.cells) == 8
     out = grid.with_name("r.sqlite")
     gb.run_experiment(experiment, out)
-    table = gb.load_results(out)
+    table = gb.load_results(out).to_frame()
     for cell in experiment.cells[1], experiment.cells[6]:
         job = cell.job
         runs = gb.simulate(job.problem, job.sampling, job.stopping, [0.4, 0.1], 20, seed=5, max_steps=60)
@@ -103,7 +103,7 @@ def test_more_runs_add_to_the_file_and_the_order_does_not_matter(grid: Path) -> 
     told: list[int] = []
     gb.run_experiment(experiment, fresh, progress=told.append)
     assert told == [20 * 8]  # nothing was run again
-    with pytest.raises(gb.ResultsError, match="was begun for 20 runs of each cell, more than 5: name another file"):
+    with pytest.raises(gb.ResultsError, match="was begun for 20 runs of each cell, more than 5; name another file"):
         gb.run_experiment(experiment, grown, runs=5)
 
 
@@ -113,9 +113,9 @@ def test_every_executor_finds_the_same(grid: Path, kind: str) -> None:
     experiment = gb.read_experiment(grid)
     one, other = grid.with_name("one.sqlite"), grid.with_name("other.sqlite")
     gb.run_experiment(experiment, one)
-    with open_executor(kind, 2) as crew:
-        assert crew.workers == 2
-        gb.run_experiment(experiment, other, crew.executor)
+    with open_executor(kind, 2) as workers:
+        assert workers.number == 2
+        gb.run_experiment(experiment, other, workers.executor)
     assert exported(one) == exported(other)
 
 
@@ -208,7 +208,7 @@ def test_another_experiment_is_not_mixed_in(grid: Path) -> None:
     out = grid.with_name("r.sqlite")
     gb.run_experiment(grid, out, runs=2)
     grid.write_text(GRID.replace("seed = 5", "seed = 6"), encoding="utf-8")
-    with pytest.raises(gb.ResultsError, match=r"holds results of another experiment \(seed differs\): name another file"):
+    with pytest.raises(gb.ResultsError, match=r"holds results of another experiment \(seed differs\); name another file"):
         gb.run_experiment(grid, out, runs=2)
     grid.write_text(GRID.replace("mean = 0.9", "mean = 0.8"), encoding="utf-8")
     with pytest.raises(gb.ResultsError, match=r"\(cells differs\)"):
@@ -223,7 +223,7 @@ def test_command_line_and_export(grid: Path) -> None:
     assert "cost" in done.stdout
     assert f"All runs are in {out}" in done.stdout.replace("\n", " ")
     data = json.loads(run("experiment", "run", grid, "--out", out, "--json").stdout)
-    assert list(data) == ["title", "format", "file", "seed", "results"]
+    assert list(data) == ["title", "format", "file", "seed", "results", "comparison"]
     assert list(data["results"][0])[:5] == ["problem", "sampling", "stopping", "delta", "runs"]
     rows = list(csv.reader(exported(out).splitlines()))
     assert tuple(rows[0]) == COLUMNS
@@ -233,7 +233,7 @@ def test_command_line_and_export(grid: Path) -> None:
 
     frame = pandas.read_parquet(grid.with_name("r.parquet"))
     assert list(frame) == list(COLUMNS)
-    assert frame.tau.sum() == gb.load_results(out).tau.sum()
+    assert frame.tau.sum() == gb.load_results(out).to_frame().tau.sum()
     refused = run("experiment", "export", out)
     assert refused.returncode == 2
     assert "name at least one of --csv FILE and --parquet FILE" in refused.stderr
@@ -283,8 +283,8 @@ def test_bad_options(tmp_path: Path) -> None:
             ["--executor", "dask", "--address", "tcp://127.0.0.1:1"],
             "--address tcp://127.0.0.1:1: no Dask scheduler answers there",
         ),
-        (["--address", "tcp://127.0.0.1:1"], "--address is for --executor dask, not for threads"),
-        (["--workers", "0"], "workers = 0: must be a whole number, 1 or more"),
+        (["--address", "tcp://127.0.0.1:1"], "--address is for dask, not for threads"),
+        (["--workers", "0"], "--workers = 0: must be a whole number, 1 or more"),
         (["--runs", "0"], "runs = 0: must be a whole number, 1 or more"),
     ):
         done = run("experiment", example, *arguments, cwd=tmp_path)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import gobetween as gb
-from gobetween.simulation.results import Results
+from gobetween.simulation.results_file import ResultsFile
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "comparison.toml"
 
@@ -40,6 +40,6 @@ def test_a_killed_worker_changes_nothing(tmp_path: Path, report: Callable[[str, 
         gb.run_experiment(experiment, tmp_path / "broken.sqlite", executor)
         killer.join()
     assert len(set(killed)) == 3
-    with Results.read(tmp_path / "whole.sqlite") as whole, Results.read(tmp_path / "broken.sqlite") as broken:
+    with ResultsFile.read(tmp_path / "whole.sqlite") as whole, ResultsFile.read(tmp_path / "broken.sqlite") as broken:
         assert list(whole.rows()) == list(broken.rows())
     report("Dask workers killed three times in an experiment of 32,000 runs", start, "the same table as without")

@@ -4,14 +4,22 @@ import csv
 import json
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gobetween.errors import ResultsError
+from gobetween.errors import GoBetweenError, ResultsError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from gobetween.pages.html import Section
+    from gobetween.simulation.executors import Workers
+    from gobetween.simulation.results import Results
 
 
 class _RunByDefault(click.Group):
@@ -38,62 +46,129 @@ def command() -> None:
 @click.option("--executor", type=click.Choice(["threads", "processes", "dask"]), default="threads", show_default=True)
 @click.option("--address", help="Of a Dask scheduler; without it --executor dask starts processes on this machine.")
 @click.option("--workers", type=int, help="How many [default: one for each core].")
+@click.option("--report", "report_to", type=click.Path(), help="Also write a page with tables and figures to this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/experiment.md).")
 def run(
-    file: str, out: str | None, runs: int | None, executor: str, address: str | None, workers: int | None, as_json: bool
+    file: str,
+    out: str | None,
+    runs: int | None,
+    executor: str,
+    address: str | None,
+    workers: int | None,
+    report_to: str | None,
+    as_json: bool,
 ) -> None:
     """Run FILE, or what is left of it; results do not depend on executor, workers or interruptions."""
     from gobetween.cli.simulate import bar
-    from gobetween.simulation.executors import open_executor
-    from gobetween.simulation.runner import read_experiment, run_experiment
+    from gobetween.simulation.grid import read_experiment
+    from gobetween.simulation.runner import run_experiment
 
     experiment = read_experiment(file)
     wanted = experiment.runs if runs is None else runs
     path = Path(out or Path(file).with_suffix(".sqlite").name)
-    with open_executor(executor, workers, address) as crew:
+    if report_to:
+        _check_folder(report_to)
+    with _workers(executor, workers, address) as found:
         try:
             with bar(wanted * len(experiment.cells), as_json) as advance:
-                run_experiment(experiment, path, crew.executor, runs=runs, in_flight=4 * crew.workers, progress=advance)
+                run_experiment(experiment, path, found.executor, runs=runs, in_flight=4 * found.number, progress=advance)
         except KeyboardInterrupt:
             click.echo(f"gobetween: stopped; what was finished is in {path}, run the same again to go on", err=True)
             if executor == "threads":
                 os._exit(130)  # threads cannot be called back; the file is whole at every moment
             sys.exit(130)
-    _report(path, experiment, as_json)
+    _show(path, report_to, as_json)
 
 
-def _report(path: Path, experiment: Any, as_json: bool) -> None:
-    from gobetween.simulation.results import Results
-    from gobetween.simulation.summary import summarise
+@contextmanager
+def _workers(kind: str, workers: int | None, address: str | None) -> "Iterator[Workers]":
+    """An executor; what is wrong with it is told in the words of the options."""
+    from gobetween.simulation.executors import open_executor
 
-    with Results.read(path) as results:
-        cells = [
-            (cell, summarise(cell.job.problem, results.runs(i, experiment.deltas))) for i, cell in enumerate(experiment.cells)
-        ]
+    try:
+        with open_executor(kind, workers, address) as found:
+            yield found
+    except GoBetweenError as error:
+        if not error.where:
+            raise
+        raise GoBetweenError(error.sentence(lambda where: f"--{where[0]}")) from None
+
+
+def _check_folder(report_to: str) -> None:
+    """Before hours of work: can the page be written?"""
+    if find_spec("plotly") is None:
+        raise ResultsError("--report needs plotly: pip install 'gobetween[plots]'")
+    try:
+        Path(report_to).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResultsError(f"--report {report_to}: cannot be made ({error.strerror})") from None
+
+
+def _show(path: Path, report_to: str | None, as_json: bool) -> None:
+    from gobetween.simulation.results import load_results
+
+    results = load_results(path)
+    if report_to:
+        from gobetween.pages.comparison import sections
+        from gobetween.pages.html import write_report
+
+        page = write_report(Path(report_to), results.title or "Experiment", sections(results))
     if as_json:
-        rows = [
-            {"problem": cell.problem, "sampling": cell.sampling, "stopping": cell.stopping, **row.to_dict()}
-            for cell, found in cells
-            for row in found
-        ]
-        about = {"title": experiment.title, "format": 1, "file": str(path), "seed": experiment.seed, "results": rows}
-        click.echo(json.dumps(about, indent=2, allow_nan=False))
-    else:
-        _show(path, experiment.title, cells)
+        click.echo(json.dumps(_to_dict(results), indent=2, allow_nan=False))
+        return
+    _show_page(results)
+    click.echo(f"\nAll runs are in {path}; gobetween experiment export {path} --csv FILE writes them as a table.")
+    if report_to:
+        click.echo(f"The report is {page}.")
 
 
-def _show(path: Path, title: str, cells: Sequence[Any]) -> None:
+def _to_dict(results: "Results") -> dict[str, object]:
+    rows = [
+        {"problem": name[0], "sampling": name[1], "stopping": name[2], **row.to_dict()}
+        for name, found in results.summary().items()
+        for row in found
+    ]
+    about = {"title": results.title, "format": 1, "file": results.path, "seed": results.seed, "results": rows}
+    return about | {"comparison": results.compare().to_dict()}
+
+
+def _show_page(results: "Results") -> None:
     from gobetween.cli import printable
     from gobetween.cli.plan_page import page
     from gobetween.cli.simulate import summary_table
+    from gobetween.pages.comparison import comparison_sections
 
     console = page()
-    console.print(printable(title) or "Experiment", style="bold")
-    for cell, rows in cells:
+    console.print(printable(results.title) or "Experiment", style="bold")
+    for cell in results.cells:
+        problem, sampling, stopping = cell.name
         console.print()
-        console.print(printable(f"{cell.problem}: sampling {cell.sampling}, stopping {cell.stopping}, {rows[0].runs} runs"))
-        console.print(summary_table(rows, cell.job.problem.costs is not None))
-    console.print(f"\nAll runs are in {path}; gobetween experiment export {path} --csv FILE writes them as a table.")
+        console.print(printable(f"{problem}: sampling {sampling}, stopping {stopping}, {len(cell.numbers)} runs"))
+        console.print(summary_table(cell.runs.summary(), cell.runs.played.costs is not None))
+    for section in comparison_sections(results.compare()):
+        console.print()
+        _show_section(console, section)
+
+
+def _show_section(console: "Console", section: "Section") -> None:
+    from rich.table import Table
+
+    from gobetween.cli import printable
+    from gobetween.pages.html import Grid, Text
+
+    if section.title:
+        console.print(printable(section.title), style="bold")
+    for block in section.blocks:
+        if isinstance(block, Text):
+            console.print(block.words, style="dim")
+        elif isinstance(block, Grid):
+            table = Table(show_edge=False, pad_edge=False)
+            for i, name in enumerate(block.header):
+                widest = max(len(printable(row[i])) for row in block.rows)
+                table.add_column(name, justify="right" if i else "left", no_wrap=True, min_width=widest)
+            for before, row in zip([None, *block.rows], block.rows, strict=False):
+                table.add_row(*map(printable, row if before is None or before[0] != row[0] else ("", *row[1:])))
+            console.print(table)
 
 
 @command.command("export")
@@ -102,20 +177,21 @@ def _show(path: Path, title: str, cells: Sequence[Any]) -> None:
 @click.option("--parquet", type=click.Path(), help="Write Parquet.")
 def export(results: str, to_csv: str | None, parquet: str | None) -> None:
     """Write the rows of a RESULTS file, one for each cell, run and delta."""
-    from gobetween.simulation.results import COLUMNS, Results, load_results
+    from gobetween.simulation.results_file import COLUMNS, ResultsFile
 
     if not to_csv and not parquet:
         raise ResultsError("name at least one of --csv FILE and --parquet FILE")
     try:
         if to_csv:
-            with Results.read(results) as held, _target(to_csv) as stream:
+            with ResultsFile.read(results) as held, _target(to_csv) as stream:
                 writer = csv.writer(stream, lineterminator="\n")
                 writer.writerow(COLUMNS)
                 writer.writerows(held.rows())
             if to_csv != "-":
                 click.echo(f"wrote {to_csv}", err=True)
         if parquet:
-            _write_parquet(load_results(results), parquet)
+            with ResultsFile.read(results) as held:
+                _write_parquet(held.columns(), parquet)
             click.echo(f"wrote {parquet}", err=True)
     except OSError as error:
         raise ResultsError(f"{to_csv or parquet}: cannot be written ({error.strerror or error})") from None
@@ -125,10 +201,10 @@ def _target(path: str) -> Any:
     return nullcontext(sys.stdout) if path == "-" else Path(path).open("w", encoding="utf-8", newline="")
 
 
-def _write_parquet(columns: Any, path: str) -> None:
+def _write_parquet(columns: dict[str, list[Any]], path: str) -> None:
     try:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
         raise ResultsError("--parquet needs pyarrow: pip install 'gobetween[logs]'") from None
-    parquet.write_table(pyarrow.table({name: list(columns[name]) for name in columns}), path)
+    parquet.write_table(pyarrow.table(columns), path)

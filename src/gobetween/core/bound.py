@@ -13,6 +13,7 @@ from gobetween.core.problem import Problem
 from gobetween.core.transport import evidence
 from gobetween.core.types import Floats
 from gobetween.errors import ProblemError
+from gobetween.export import html_table
 
 STATUS = {OPTIMAL: "optimal", INEXACT: "inexact", TIE: "tie"}
 
@@ -51,6 +52,20 @@ class LowerBound:
     iterations: int
     status: str
     """"optimal" (gap ≤ tol), "inexact" (bounds true, gap above tol) or "tie" (T* = ∞)."""
+
+    def __repr__(self) -> str:
+        return f"LowerBound(T* = {self.T_star:.6g} {self.unit}, {self.status}, gap {self.gap:.1g})"
+
+    def _repr_html_(self) -> str:
+        columns = {"share of queries": self.omega} | ({"share of cost": self.cost_shares} if self.unit == "cost" else {})
+        known = () if self.status == "tie" else enumerate(self.problem.mediators)
+        rows = [(name, *(f"{shares[e]:.2%}" for shares in columns.values())) for e, name in known]
+        return html_table(repr(self), ("mediator", *columns), rows)
+
+    @property
+    def unit(self) -> str:
+        """What T* counts."""
+        return "queries" if self.problem.costs is None else "cost"
 
     @property
     def T_star(self) -> float:

@@ -1,6 +1,6 @@
 """A problem: arms with means, mediators with policies and costs. Validated once, then read-only."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -12,8 +12,10 @@ from gobetween.core.family import LARGEST, SMALLEST, Family
 from gobetween.core.registry import as_family
 from gobetween.core.types import Floats, Ints
 from gobetween.errors import Fix, ProblemError
+from gobetween.export import html_table
 
 ROW_TOLERANCE = 1e-9
+SHOWN = 20  # arms and mediators in a notebook
 
 
 class Problem:
@@ -21,6 +23,9 @@ class Problem:
 
     `policies=None` is direct control (the identity: classical best-arm identification). π_e(a) is the probability that e pulls
     *and reports* arm a: rows sum to 1, or to less when `silent=True` (a mediator may then answer nothing).
+
+    Mappings give names: means={"letter": 0.62, …}, policies={"North": [0.8, …] or {"letter": 0.8, …}, …}, costs={"North": 4.0};
+    an arm that a policy does not name is never pulled, a mediator without a cost costs 1. A family may be a word.
     """
 
     __slots__ = ("arms", "costs", "direct", "family", "means", "mediators", "policies", "silent")
@@ -36,39 +41,67 @@ class Problem:
 
     def __init__(
         self,
-        means: ArrayLike,
-        policies: ArrayLike | None = None,
+        means: ArrayLike | Mapping[str, float],
+        policies: ArrayLike | Mapping[str, ArrayLike | Mapping[str, float]] | None = None,
         *,
         family: Family | str = Gaussian(1.0),  # noqa: B008 - an immutable tuple
-        costs: ArrayLike | None = None,
+        costs: ArrayLike | Mapping[str, float] | None = None,
         silent: bool = False,
         arms: Sequence[str] | None = None,
         mediators: Sequence[str] | None = None,
     ) -> None:
-        self.family, self.silent, self.direct = as_family(family), bool(silent), policies is None
-        self.means = _array(means, "means", 1)
+        self._put(family=as_family(family), silent=bool(silent), direct=policies is None)
+        arms, guesses = _names_apart(arms, means, "arms", "means")
+        self._put(means=_array(guesses, "means", 1))
         K = len(self.means)
         if K < 2:
             raise ProblemError(f"a problem needs at least two arms, but means has {K}")
-        self.arms = check_names(arms, K, "arm")
+        self._put(arms=check_names(arms, K, "arm"))
         self._check_means()
-        self.policies = np.eye(K) if policies is None else _array(policies, "policies", 2)
+        mediators, rows = _names_apart(mediators, policies, "mediators", "policies")
+        self._put(policies=np.eye(K) if rows is None else _array(_rows(rows, self.arms), "policies", 2))
         self._check_shape(K)
-        self.mediators = check_names(mediators, len(self.policies), "mediator", self.arms if self.direct else None)
+        self._put(mediators=check_names(mediators, len(self.policies), "mediator", self.arms if self.direct else None))
         self._check_rows()
         missing = unreachable_arms(self.policies)
         if len(missing):
             names = ", ".join(repr(self.arms[a]) for a in missing)
             raise ProblemError(f"no mediator ever pulls {names}: drop these arms or add a mediator who can pull them")
-        self.costs = None if costs is None else check_costs(costs, self.mediators)
-        for array in (self.means, self.policies, self.costs):
-            if array is not None:
-                array.setflags(write=False)
+        if isinstance(costs, Mapping):
+            costs = _in_order(costs, self.mediators, "costs", 1.0)
+        self._put(costs=None if costs is None else check_costs(costs, self.mediators))
+
+    def _put(self, **values: object) -> None:
+        """Set what nobody else may: attributes once, arrays read-only."""
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Problem is read-only, so that {name!r} cannot be set: make another one with gb.Problem(…)")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Problem is read-only, so that {name!r} cannot be deleted: make another one with gb.Problem(…)")
+
+    def __setstate__(self, state: tuple[None, dict[str, object]]) -> None:
+        self._put(**state[1])  # copies and pickles are read-only too
 
     def __repr__(self) -> str:
         K, E = self.K, self.E
         how = "direct control" if self.direct else f"{E} mediators"
         return f"Problem({K} arms, {how}, {self.family!r})"
+
+    def _repr_html_(self) -> str:
+        names = () if self.direct else self.mediators[:SHOWN]
+        rows: list[list[str]] = [
+            [arm, f"{self.means[a]:g}", *(f"{self.policies[e, a]:g}" for e in range(len(names)))]
+            for a, arm in enumerate(self.arms[:SHOWN])
+        ]
+        if self.costs is not None:
+            rows.append(["cost of a query", "", *(f"{cost:g}" for cost in self.costs[: len(names)])])
+        rest = "" if max(self.K, len(names) and self.E) <= SHOWN else f", the first {SHOWN} of them"
+        return html_table(f"{self!r}{rest}", ["arm", "mean", *names], rows)
 
     @property
     def K(self) -> int:
@@ -116,6 +149,30 @@ class Problem:
     def _check_rows(self) -> None:
         for e, row in enumerate(self.policies):
             check_policy(row, e, self.arms, self.mediators[e], self.silent)
+
+
+def _names_apart(names: Sequence[str] | None, values: Any, called: str, what: str) -> tuple[Sequence[str] | None, Any]:
+    """The names and values of a mapping; what is no mapping stays as it is."""
+    if not isinstance(values, Mapping):
+        return names, values
+    if names is not None:
+        raise ProblemError(f"{what} has names already: leave out {called}")
+    return tuple(values), list(values.values())
+
+
+def _rows(policies: Any, arms: Sequence[str]) -> Any:
+    """Policies whose rows may be mappings from arm to probability."""
+    if not isinstance(policies, list):
+        return policies
+    return [_in_order(row, arms, f"policies[{e}]", 0.0) if isinstance(row, Mapping) else row for e, row in enumerate(policies)]
+
+
+def _in_order(values: Mapping[str, float], names: Sequence[str], what: str, missing: float) -> list[float]:
+    """Values by name in the order of the names."""
+    for name in values:
+        if name not in names:
+            raise ProblemError(f"{what} names {name!r}: choose from {', '.join(map(repr, names))}")
+    return [values.get(name, missing) for name in names]
 
 
 def check_policy(row: Floats, e: int, arms: Sequence[str], mediator: str, silent: bool) -> None:

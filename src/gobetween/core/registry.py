@@ -127,11 +127,13 @@ def _words(side: str) -> dict[str, Any]:
 
 
 def _words_of(kind: type[Any]) -> dict[str, Any]:
-    found = {word: kind(**parameters) for word, parameters in getattr(kind, "words", {}).items()}
-    try:
-        return {kind.name: kind(), **found}
-    except TypeError:  # some parameter has no default
-        return found
+    """Its words; its name is one of them where it needs no parameters and no other word stands for the defaults."""
+    stated = getattr(kind, "words", {})
+    found = {word: kind(**parameters) for word, parameters in stated.items()}
+    if all(stated.values()):
+        with suppress(TypeError):  # some parameter has no default
+            found = {kind.name: kind(), **found}
+    return found
 
 
 @cache

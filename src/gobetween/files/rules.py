@@ -88,10 +88,11 @@ def _wanted(hint: Any) -> Any:
 
 def word(rule: Any) -> str:
     """A short name: the rule's own word, or its kind with the parameters that are not defaults."""
-    for name, parameters in ((rule.name, {}), *rule.words.items()):
-        if _stated(rule) == dict(parameters):
+    kind, stated = rule.name or type(rule).__name__, _stated(rule)
+    for name, parameters in (*rule.words.items(), (kind, {})):
+        if stated == dict(parameters):
             return str(name)
-    return f"{rule.name}({', '.join(f'{key}={value}' for key, value in _stated(rule).items())})"
+    return f"{kind}({', '.join(f'{key}={value}' for key, value in stated.items())})"
 
 
 def _stated(rule: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from gobetween.core.evidence import ArmReport
 from gobetween.errors import GoBetweenError
 from gobetween.paper.trace import Trace
-from gobetween.simulation.engine import Runs
+from gobetween.simulation.runs import Runs
 
 TONES = ("#14344f", "#a8571b", "#6d93ad", "#d3a76b", "#3f3f3f", "#9a9a9a")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")

@@ -8,7 +8,8 @@ from gobetween.core.bound import lower_bound
 from gobetween.core.stopping import GLR, EProcess
 from gobetween.errors import ProblemError
 from gobetween.paper.tables import TABLES, Column, Table
-from gobetween.simulation.engine import Runs, simulate
+from gobetween.simulation.engine import simulate
+from gobetween.simulation.runs import Runs
 
 RUNS = {"table1": 3000, "table2": 2000}
 """Of each column: every cell of Table 1 gets a standard error of at most 1.5%; Table 2 twice the paper's runs."""

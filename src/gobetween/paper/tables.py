@@ -1,9 +1,9 @@
 """The paper's two experiments, decoded, and its printed numbers (docs/reproduction.md says how they were decoded)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from gobetween.core.problem import Problem
+from gobetween.core.rule import SamplingRule
 from gobetween.core.sampling import Tracking, UniformSampling
 
 DIRECT = Problem([1.5, 1.0, 0.7, 0.5])
@@ -20,7 +20,7 @@ class Column:
 
     name: str
     problem: Problem
-    sampling: Any
+    sampling: SamplingRule
     means: tuple[float | None, ...]
     half_widths: tuple[float | None, ...]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gobetween.core.evidence import ArmReport, arm_report, least_log_evalue
+from gobetween.core.evidence import ArmReport, arm_report, least_log_evalue, next_look
 from gobetween.core.family import draw
 from gobetween.core.jit import index
 from gobetween.core.loops import pull
@@ -18,8 +18,6 @@ from gobetween.core.stopper import glr, growth
 from gobetween.core.stopping import GLR, EProcess
 from gobetween.core.types import Floats, Ints
 from gobetween.simulation.engine import ladder, stream
-
-POINTS = 400
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ def follow(
     paper, limit = GLR().at_work(K, family), EProcess().threshold(K, delta, family)
     base = GLR().threshold(K, delta, family)
     looks: list[tuple[int, float, float, float]] = []
-    stopped_glr = stopped_e = t = 0
+    stopped_glr = stopped_e = t = due = 0
     while not (stopped_glr and stopped_e) and t < max_steps:
         e = choose(family, sampler, state, index(t), everyone, own)
         a = pull(cumulative, e, world.random())
@@ -73,9 +71,10 @@ def follow(
         log_e = least_log_evalue(family, state.tally, int(best)) if Z > 0.0 else -math.inf
         stopped_glr = stopped_glr or (t if beta <= Z else 0)
         stopped_e = stopped_e or (t if log_e >= limit else 0)
-        looks.append((t, float(Z), max(log_e, 0.0), beta))
-    kept = sorted({round(i) for i in np.linspace(0, len(looks) - 1, POINTS)})
-    columns = np.array([looks[i] for i in kept])
+        if t >= due or t in (stopped_glr, stopped_e, max_steps):
+            looks.append((t, float(Z), max(log_e, 0.0), beta))
+            due = next_look(t)
+    columns = np.array(looks)
     return Trace(
         delta, columns[:, 0].astype(np.int64), columns[:, 1], columns[:, 2], columns[:, 3], float(limit),
         stopped_glr, stopped_e, state.N_e, state.tally.N_a,

@@ -1,9 +1,9 @@
 """Simulation: the step in a compiled loop, many runs, one seed."""
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import cpu_count
 from typing import NamedTuple
 
@@ -23,27 +23,12 @@ from gobetween.core.stopper import AnyStopper
 from gobetween.core.stopping import EProcess
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import ProblemError
+from gobetween.files.rules import word
+from gobetween.simulation.runs import Runs, together
 
 CHUNK = 8
 RUNS = 1000
 MAX_STEPS = 10_000_000
-
-
-@dataclass(frozen=True)
-class Runs:
-    """Outcomes of many runs; the axis of δ follows `deltas`."""
-
-    deltas: tuple[float, ...]
-    tau: Ints
-    """[runs, deltas] queries until the rule stopped; where censored, the queries made."""
-    correct: Bools
-    """[runs, deltas] was the best arm named? False where censored."""
-    censored: Bools
-    """[runs, deltas] had the rule not stopped after max_steps queries?"""
-    N_e: Ints
-    """[runs, deltas, E] queries of each mediator by then."""
-    N_a: Ints
-    """[runs, deltas, K] pulls of each arm by then."""
 
 
 def simulate(
@@ -76,9 +61,11 @@ def simulate(
 
     count = min(workers or cpu_count() or 1, len(chunks))
     if count == 1:
-        return together(map(work, chunks))
-    with ThreadPoolExecutor(count) as pool:
-        return together(pool.map(work, chunks))
+        found = together(map(work, chunks))
+    else:
+        with ThreadPoolExecutor(count) as pool:
+            found = together(pool.map(work, chunks))
+    return replace(found, problem=problem, sampling=word(as_sampling(sampling)), stopping=word(as_stopping(stopping)))
 
 
 @dataclass(frozen=True)
@@ -194,13 +181,6 @@ def ladder(problem: Problem) -> Floats:
     if not problem.silent:
         cumulative[:, -1] = np.inf  # rows sum to 1 only up to rounding
     return cumulative
-
-
-def together(parts: Iterable[Runs]) -> Runs:
-    """Runs of the same job, one after the other."""
-    rows = list(parts)
-    names = ("tau", "correct", "censored", "N_e", "N_a")
-    return Runs(rows[0].deltas, *(np.concatenate([getattr(part, name) for part in rows]) for name in names))
 
 
 def stream(seed: int, chunk: int, k: int) -> np.random.Generator:

@@ -1,7 +1,6 @@
 """A plan: what an experiment will need before anything is spent, as one value for people and for programs."""
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from gobetween.core.bound import LowerBound, lower_bound
 from gobetween.core.geometry import MediationPrice, Redundancy, price_of_mediation, redundant_mediators
 from gobetween.core.problem import Problem
+from gobetween.export import html_table, json_safe
 
 DELTAS = (0.1, 0.05, 0.01)
 
@@ -24,10 +24,26 @@ class Plan:
     price: MediationPrice
     redundant: tuple[Redundancy, ...]
 
+    def __repr__(self) -> str:
+        targets = ", ".join(f"{self.bound.cost(delta):,.1f} at δ = {delta:g}" for delta in self.deltas)
+        return f"Plan(T* = {self.bound.T_star:.6g}; expected {self.unit} {'about' if self.bound.is_proxy else '≥'} {targets})"
+
+    def _repr_html_(self) -> str:
+        columns = [f"queries at δ = {delta:g}" for delta in self.deltas]
+        header = ("mediator", *(["cost of a query"] if self.unit == "cost" else []), "share of queries", *columns)
+        return html_table(repr(self), header, [] if self.bound.status == "tie" else [*self._rows()])
+
+    def _rows(self) -> Iterator[list[str]]:
+        """Each mediator: its cost where there are costs, its share and its queries for each δ."""
+        for e, name in enumerate(self.problem.mediators):
+            cost = [f"{self.problem.query_costs[e]:g}"] if self.unit == "cost" else []
+            share = float(self.bound.omega[e])
+            yield [name, *cost, f"{share:.2%}", *(f"{share * self.bound.queries(delta):,.1f}" for delta in self.deltas)]
+
     @property
     def unit(self) -> str:
         """What T* counts."""
-        return "queries" if self.problem.costs is None else "cost"
+        return self.bound.unit
 
     @property
     def best_arms(self) -> tuple[str, ...]:
@@ -44,7 +60,7 @@ class Plan:
         """JSON-safe; the shape of `gobetween plan --json` (docs/plan.md). Infinite and undefined numbers are null."""
         problem, bound = self.problem, self.bound
         tie = bound.status == "tie"
-        return {
+        found = {
             "format": 1,
             "status": bound.status,
             "unit": self.unit,
@@ -52,14 +68,11 @@ class Plan:
             "family": problem.family.to_dict(),
             "best_arms": list(self.best_arms),
             "hardest_rival": None if tie else problem.arms[self.hardest_rival],
-            "T_star": _finite(bound.T_star),
-            "T_lower": _finite(bound.T_lower),
-            "T_upper": _finite(bound.T_upper),
+            "T_star": bound.T_star,
+            "T_lower": bound.T_lower,
+            "T_upper": bound.T_upper,
             "iterations": bound.iterations,
-            "targets": [
-                {"delta": delta, "queries": _finite(bound.queries(delta)), "cost": _finite(bound.cost(delta))}
-                for delta in self.deltas
-            ],
+            "targets": [{"delta": delta, "queries": bound.queries(delta), "cost": bound.cost(delta)} for delta in self.deltas],
             "mediators": [
                 {
                     "mediator": name,
@@ -80,9 +93,9 @@ class Plan:
                 for a, name in enumerate(problem.arms)
             ],
             "price_of_mediation": {
-                "ratio": _finite(self.price.ratio),
-                "lower": _finite(self.price.lower),
-                "upper": _finite(self.price.upper),
+                "ratio": self.price.ratio,
+                "lower": self.price.lower,
+                "upper": self.price.upper,
                 "is_free": None if tie else self.price.is_free,
             },
             "redundant": [
@@ -94,6 +107,8 @@ class Plan:
                 for item in self.redundant
             ],
         }
+        safe: dict[str, Any] = json_safe(found)
+        return safe
 
 
 def make_plan(problem: Problem, deltas: Sequence[float] = DELTAS) -> Plan:
@@ -101,7 +116,3 @@ def make_plan(problem: Problem, deltas: Sequence[float] = DELTAS) -> Plan:
     redundant = redundant_mediators(problem)
     bound = lower_bound(problem, without=[item.mediator for item in redundant])
     return Plan(problem, tuple(deltas), bound, price_of_mediation(problem), redundant)
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

@@ -1,187 +1,145 @@
-"""The results of an experiment: one SQLite file, one row for each run and δ, added block by block."""
+"""The results of an experiment as one value: its cells with their runs, summaries, comparison, data frame."""
 
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gobetween import __version__
+from gobetween.core.problem import Problem
+from gobetween.core.types import Ints
 from gobetween.errors import ResultsError
-from gobetween.simulation.engine import CHUNK, Runs
-
-FORMAT = 1
-SCHEMA = """
-CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE cells (cell INTEGER PRIMARY KEY, problem TEXT NOT NULL, sampling TEXT NOT NULL, stopping TEXT NOT NULL);
-CREATE TABLE chunks (cell INTEGER, chunk INTEGER, runs INTEGER NOT NULL, PRIMARY KEY (cell, chunk)) WITHOUT ROWID;
-CREATE TABLE rows (
-  cell INTEGER, run INTEGER, delta REAL, tau INTEGER NOT NULL, correct INTEGER NOT NULL, censored INTEGER NOT NULL,
-  N_e TEXT NOT NULL, N_a TEXT NOT NULL, PRIMARY KEY (cell, run, delta)
-) WITHOUT ROWID;
-"""
-COLUMNS = ("problem", "sampling", "stopping", "run", "delta", "tau", "correct", "censored", "N_e", "N_a")
+from gobetween.export import data_frame, html_table
+from gobetween.files.rules import parse_family
+from gobetween.simulation.comparison import Comparison, Difference, paired
+from gobetween.simulation.results_file import COLUMNS, ResultsFile
+from gobetween.simulation.runs import Runs, take
+from gobetween.simulation.summary import Summary, summary_table
 
 
+@dataclass(frozen=True)
+class CellRuns:
+    """A combination of the grid with the runs that were made."""
+
+    problem: str
+    runs: Runs
+    numbers: Ints
+    """[runs] which runs these are: all from 0 on, unless the work was interrupted."""
+
+    @property
+    def name(self) -> tuple[str, str, str]:
+        """Problem, sampling rule, stopping rule."""
+        return self.problem, self.runs.sampling, self.runs.stopping
+
+
+@dataclass(frozen=True)
 class Results:
-    """An open results file. Made by `Results.open` (to add to it) or `Results.read`."""
+    """What a results file holds; cells of which no run is finished are left out."""
 
-    def __init__(self, path: Path, database: sqlite3.Connection) -> None:
-        self.path, self._database = path, database
+    path: str
+    title: str
+    seed: int
+    cells: tuple[CellRuns, ...]
 
-    @classmethod
-    @contextmanager
-    def open(cls, path: str | PathLike[str], experiment: Mapping[str, Any], runs: int) -> "Iterator[Results]":
-        """Open for the runs of an experiment; make the file if there is none. Another experiment's file is refused."""
-        with _database(Path(path), "rwc") as database:
-            results = cls(Path(path), database)
-            results._begin(experiment, runs)
-            yield results
+    def __repr__(self) -> str:
+        counts = sorted({len(cell.numbers) for cell in self.cells}) or [0]
+        each = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        return f"Results({self.title!r}, {len(self.cells)} cells, {each} runs of each)"
 
-    @classmethod
-    @contextmanager
-    def read(cls, path: str | PathLike[str]) -> "Iterator[Results]":
-        """Open to read; the file must be there."""
-        if not Path(path).is_file():
-            raise ResultsError(f"{path}: no such file")
-        with _database(Path(path), "ro") as database:
-            results = cls(Path(path), database)
-            results._check_format()
-            yield results
+    def _repr_html_(self) -> str:
+        header, rows = self.table()
+        return html_table(repr(self), header, rows)
 
-    def _begin(self, experiment: Mapping[str, Any], runs: int) -> None:
-        wanted = json.dumps(experiment, sort_keys=True)
-        with self._writing() as database:
-            if not database.execute("SELECT 1 FROM sqlite_master").fetchone():
-                for statement in SCHEMA.split(";"):
-                    database.execute(statement)
-                about = {"format": str(FORMAT), "version": __version__, "experiment": wanted, "runs": str(runs)}
-                database.executemany("INSERT INTO about VALUES (?, ?)", about.items())
-                cells = [(i, c["problem"], c["sampling"], c["stopping"]) for i, c in enumerate(experiment["cells"])]
-                database.executemany("INSERT INTO cells VALUES (?, ?, ?, ?)", cells)
-                return
-            self._check_format()
-            self._check_same(experiment)
-            if runs < int(self.about("runs")):
-                raise ResultsError(
-                    f"{self.path}: was begun for {self.about('runs')} runs of each cell, more than {runs}: name another file"
-                )
-            database.execute("UPDATE about SET value = ? WHERE key = 'runs'", (str(runs),))
+    def runs(self, problem: str | None = None, sampling: str | None = None, stopping: str | None = None) -> Runs:
+        """The runs of the one cell with these names; a name may be left out where it makes no difference."""
+        wanted = (problem, sampling, stopping)
+        found = [
+            cell
+            for cell in self.cells
+            if all(want in (None, name) for want, name in zip(wanted, cell.name, strict=True))
+        ]  # fmt: skip
+        if len(found) != 1:
+            choices = "; ".join(", ".join(cell.name) for cell in found or self.cells)
+            raise ResultsError(f"{self.path}: {len(found)} cells have these names: name one of {choices}")
+        return found[0].runs
 
-    def _check_format(self) -> None:
-        try:
-            found = self.about("format")
-        except (sqlite3.OperationalError, KeyError):
-            raise ResultsError(f"{self.path}: is not a results file of gobetween: name another with --out") from None
-        if found != str(FORMAT):
-            raise ResultsError(f"{self.path}: has format {found}, this version reads format {FORMAT}")
+    def summary(self) -> dict[tuple[str, str, str], list[Summary]]:
+        """(problem, sampling, stopping) → one summary for each δ."""
+        return {cell.name: cell.runs.summary() for cell in self.cells}
 
-    def _check_same(self, experiment: Mapping[str, Any]) -> None:
-        if self.about("version") != __version__:
-            raise ResultsError(
-                f"{self.path}: was made by gobetween {self.about('version')}, this is {__version__}: name another file"
-            )
-        held = json.loads(self.about("experiment"))
-        for key, value in experiment.items():
-            if json.loads(json.dumps(value)) != held.get(key):
-                raise ResultsError(f"{self.path}: holds results of another experiment ({key} differs): name another file")
-
-    def about(self, key: str) -> str:
-        """A fact about the whole: format, version, experiment, runs."""
-        found = self._database.execute("SELECT value FROM about WHERE key = ?", (key,)).fetchone()
-        if found is None:
-            raise KeyError(key)
-        return str(found[0])
-
-    def chunks(self, cell: int) -> dict[int, int]:
-        """Chunk → how many of its runs are here."""
-        return dict(self._database.execute("SELECT chunk, runs FROM chunks WHERE cell = ?", (cell,)))
-
-    def add(self, cell: int, block: range, found: Runs) -> None:
-        """Keep a block of runs: all of it or, if that fails, nothing."""
-        tau, correct, censored, N_e, N_a = (
-            part.tolist() for part in (found.tau, found.correct, found.censored, found.N_e, found.N_a)
-        )
+    def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """The summaries for people: header and rows."""
+        priced = any(cell.runs.played.costs is not None for cell in self.cells)
+        header, _ = summary_table([], priced)
         rows = [
-            (cell, run, delta, tau[i][d], correct[i][d], censored[i][d], str(N_e[i][d]), str(N_a[i][d]))  # str of ints is JSON
-            for i, run in enumerate(block)
-            for d, delta in enumerate(found.deltas)
+            (name[0], ", ".join(name[1:]), *row)
+            for name, found in self.summary().items()
+            for row in summary_table(found, priced)[1]
         ]
-        chunks = [(cell, first // CHUNK, min(CHUNK, block.stop - first)) for first in range(block.start, block.stop, CHUNK)]
-        with self._writing() as database:
-            database.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
-            database.executemany("INSERT OR REPLACE INTO chunks VALUES (?, ?, ?)", chunks)
+        return ("problem", "rules", *header), rows
 
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        self._database.execute("BEGIN IMMEDIATE")
-        try:
-            yield self._database
-        except BaseException:
-            self._database.rollback()
-            raise
-        self._database.commit()
+    def compare(self, baseline: tuple[str, str] | None = None) -> Comparison:
+        """All rules against a baseline (sampling, stopping), by default the first; pairs of runs share random numbers."""
+        rules = list(dict.fromkeys(cell.name[1:] for cell in self.cells))
+        if not rules:
+            raise ResultsError(f"{self.path}: no run is finished: run the experiment first")
+        chosen = rules[0] if baseline is None else tuple(baseline)
+        if chosen not in rules:
+            choices = "; ".join(", ".join(pair) for pair in rules)
+            raise ResultsError(f"{self.path}: no cell has the rules {', '.join(chosen)}: choose from {choices}")
+        return Comparison((chosen[0], chosen[1]), tuple(self._differences(chosen)))
 
-    def rows(self) -> Iterator[tuple[Any, ...]]:
-        """All rows in the order of cells, runs and risks, as in COLUMNS."""
-        yield from self._database.execute(
-            "SELECT problem, sampling, stopping, run, delta, tau, correct, censored, N_e, N_a FROM rows JOIN cells USING (cell)"
-            " ORDER BY cell, run, delta DESC"
-        )
+    def _differences(self, baseline: tuple[str, ...]) -> Iterator[Difference]:
+        bases = {cell.problem: cell for cell in self.cells if cell.name[1:] == baseline}
+        for cell in self.cells:
+            base = bases.get(cell.problem)
+            if base is None or base is cell:
+                continue
+            numbers, ours, theirs = np.intersect1d(cell.numbers, base.numbers, return_indices=True)
+            if len(numbers):
+                yield from paired(cell.problem, take(cell.runs, ours), take(base.runs, theirs), numbers)
 
-    def runs(self, cell: int, deltas: tuple[float, ...]) -> Runs:
-        """The runs of a cell as arrays."""
-        query = "SELECT tau, correct, censored, N_e, N_a FROM rows WHERE cell = ? AND delta = ? ORDER BY run"
-        parts = [self._database.execute(query, (cell, delta)).fetchall() for delta in deltas]
-
-        def column(i: int, kind: Any) -> Any:
-            read = json.loads if i > 2 else kind
-            return np.stack([np.array([read(row[i]) for row in part], kind) for part in parts], axis=1)
-
-        return Runs(
-            deltas, column(0, np.int64), column(1, np.bool_), column(2, np.bool_), column(3, np.int64), column(4, np.int64)
-        )
-
-
-@contextmanager
-def _database(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
-    """A connection whose failures are one sentence."""
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise ResultsError(f"{path}: {'is a folder' if path.is_dir() else 'its folder does not exist'}")
-    try:
-        database = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=60)
-        try:
-            yield database
-        finally:
-            database.close()
-    except sqlite3.DatabaseError as error:
-        raise ResultsError(f"{path}: {_reason(error)}") from None
+    def to_frame(self) -> Any:
+        """One row for each cell, run and δ, as a data frame of pandas or polars; columns as in the export."""
+        columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+        for cell in self.cells:
+            found = cell.runs.columns()
+            found["run"] = np.repeat(cell.numbers, len(cell.runs.deltas)).tolist()
+            found |= {key: [name] * len(found["run"]) for key, name in zip(COLUMNS, cell.name, strict=False)}
+            for name, values in columns.items():
+                values += found[name]
+        return data_frame(columns)
 
 
-def _reason(error: sqlite3.DatabaseError) -> str:
-    text = str(error)
-    if "not a database" in text or "malformed" in text:
-        return "is not a results file of gobetween"
-    if "full" in text or "disk I/O" in text:
-        return f"cannot be written ({text}): make room and run the same again, what was finished is kept"
-    return f"cannot be used ({text})"
+def load_results(path: str | PathLike[str]) -> Results:
+    """Open a results file, finished or not."""
+    with ResultsFile.read(path) as file:
+        experiment = json.loads(file.about("experiment"))
+        deltas, problems = tuple(experiment["deltas"]), dict[str, Problem]()
+        cells = []
+        for i, cell in enumerate(experiment["cells"]):
+            name = cell["problem"]
+            if not file.chunks(i):
+                continue
+            if name not in problems:
+                problems[name] = _problem(cell)
+            numbers, runs = file.runs(i, deltas)
+            named = replace(runs, problem=problems[name], sampling=cell["sampling"], stopping=cell["stopping"])
+            cells.append(CellRuns(name, named, numbers))
+    return Results(str(path), experiment["title"], experiment["seed"], tuple(cells))
 
 
-def load_results(path: str | PathLike[str]) -> Any:
-    """The rows of a results file: a pandas DataFrame if pandas is installed, else a dict from column to list."""
-    with Results.read(path) as results:
-        rows = list(results.rows())
-    columns: dict[str, list[Any]] = {name: [row[i] for row in rows] for i, name in enumerate(COLUMNS)}
-    for name in ("correct", "censored"):
-        columns[name] = [bool(value) for value in columns[name]]
-    for name in ("N_e", "N_a"):
-        columns[name] = [json.loads(value) for value in columns[name]]
-    try:
-        import pandas
-    except ImportError:
-        return columns
-    return pandas.DataFrame(columns)
+def _problem(cell: Mapping[str, Any]) -> Problem:
+    """The problem that `Cell.to_dict` described."""
+    direct = cell["mediators"] == cell["arms"] and bool((np.eye(len(cell["arms"])) == np.array(cell["policies"])).all())
+    return Problem(
+        cell["means"],
+        None if direct else cell["policies"],
+        family=parse_family(cell["family"]),
+        costs=cell["costs"],
+        silent=cell["silent"],
+        arms=cell["arms"],
+        mediators=cell["mediators"],
+    )

@@ -1,6 +1,7 @@
 """Runs in a few numbers: mean with its error, quantiles, the rate of wrong answers with an exact interval, the lower bound."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 from gobetween.core.bound import lower_bound
 from gobetween.core.problem import Problem
 from gobetween.core.types import Floats, Ints
-from gobetween.simulation.engine import Runs
+from gobetween.export import json_safe
+from gobetween.simulation.runs import Runs
 
 
 @dataclass(frozen=True)
@@ -38,14 +40,32 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe."""
-        values = asdict(self)
-        return {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in values.items()}
+        found: dict[str, Any] = json_safe(asdict(self))
+        return found
 
 
 def summarise(problem: Problem, result: Runs) -> list[Summary]:
     """One summary for each δ."""
     bound = lower_bound(problem)
     return [_summary(result, d, problem.query_costs, bound.cost(delta)) for d, delta in enumerate(result.deltas)]
+
+
+def summary_table(rows: Sequence[Summary], priced: bool) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Summaries for people, a header and a row for each; `priced` shows the cost where else quantiles stand."""
+    header = ("delta", "queries", "cost" if priced else "10–90%", "wrong ≤", "bound", "ratio")
+    return header, [_row(row, priced) for row in rows]
+
+
+def _row(row: Summary, priced: bool) -> tuple[str, ...]:
+    low, _, high = row.quantiles
+    return (
+        f"{row.delta:g}",
+        f"{row.mean:,.0f} ± {row.half_width:,.0f}",
+        f"{row.cost:,.0f} ± {row.cost_half_width:,.0f}" if priced else f"{low:,.0f}–{high:,.0f}",
+        f"{row.wrong:.1%} ≤ {row.wrong_high:.1%}",
+        f"{row.bound:,.0f}" if row.bound >= 1000 else f"{row.bound:,.1f}",
+        f"{row.ratio:.2f}" if row.ratio else "",
+    )
 
 
 def mean_and_half_width(values: Ints | Floats) -> tuple[float, float]:

@@ -1,0 +1,87 @@
+"""An experiment as a page: its cells in tables and figures, and its rules side by side."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from gobetween.pages.figures import INK, MARKS, TONES, _delta, _dress, _plotly, _text, stopping_times
+from gobetween.pages.html import Grid, Picture, Section, Text
+from gobetween.simulation.comparison import Comparison
+from gobetween.simulation.results import Results
+from gobetween.simulation.runs import query_bounds
+
+PAIRED = (
+    "Differences and ratios are of pairs of runs that share random numbers; ±: 95% intervals, by Student's t over chunks of "
+    "runs. A difference's that holds 0, or a ratio's that holds 1, leaves open which rule needs less."
+)
+
+
+def rule_comparison(comparison: Comparison, title: str = "") -> Any:
+    """Queries of each pair of rules over those of the baseline, with 95% intervals; left of 1 a rule needs fewer."""
+    go = _plotly()
+    figure = go.Figure()
+    several = len(comparison.problems) > 1
+    names = {
+        (row.problem, row.rules): f"{row.problem}: {row.rules}" if several else row.rules for row in comparison.differences
+    }
+    places = {key: i for i, key in enumerate(names)}
+    deltas = list(dict.fromkeys(row.delta for row in comparison.differences))
+    for i, delta in enumerate(deltas):
+        rows = [row for row in comparison.differences if row.delta == delta]
+        shift = 0.4 * ((i + 0.5) / len(deltas) - 0.5)
+        tone = TONES[i % 6]
+        figure.add_scatter(
+            name=_delta(delta), mode="markers", marker={"symbol": MARKS[i % 6], "size": 9, "color": tone},
+            x=[row.queries.ratio for row in rows], y=[places[row.problem, row.rules] + shift for row in rows],
+            error_x={"type": "data", "array": [row.queries.ratio_half_width for row in rows], "color": tone, "thickness": 2},
+        )  # fmt: skip
+    figure.add_scatter(
+        name=f"baseline: {_text(', '.join(comparison.baseline))}", mode="lines", x=[1.0, 1.0], y=[-0.5, len(names) - 0.5],
+        line={"color": INK, "dash": "dot", "width": 2},
+    )  # fmt: skip
+    ticks = {"tickvals": list(places.values()), "ticktext": [_text(name) for name in names.values()]}
+    y = ticks | {"range": [len(names) - 0.5, -0.5]}
+    return _dress(figure, title, "queries, as a multiple of the baseline's", "sampling and stopping rule", y=y)
+
+
+def sections(results: Results) -> list[Section]:
+    """The page of an experiment."""
+    counts = {len(cell.numbers) for cell in results.cells}
+    runs = " to ".join(f"{count:,}" for count in sorted({min(counts), max(counts)}))
+    opening = Section("", [Text(f"{len(results.cells)} cells, {runs} runs of each, seed {results.seed}.", "lead")])
+    comparison = results.compare()
+    return [opening, _summaries(results), *comparison_sections(comparison), *_ratios(comparison)]
+
+
+def comparison_sections(comparison: Comparison) -> list[Section]:
+    """The comparison in tables, one for each problem, for the terminal and the page."""
+    if not comparison.differences:
+        return []
+    against = ", ".join(comparison.baseline)
+    tables = [Section(f"{name}: against {against}", [Grid(*comparison.on(name).table())]) for name in comparison.problems]
+    censored = sum(row.censored for row in comparison.differences)
+    cut = f" In {censored:,} pairs a run had not stopped: it counts as long as it lasted." if censored else ""
+    return [*tables, Section("", [Text(PAIRED + cut, "note")])]
+
+
+def _ratios(comparison: Comparison) -> Iterator[Section]:
+    for i, problem in enumerate(comparison.problems):
+        figure = rule_comparison(comparison.on(problem), f"Queries against the baseline's: {problem}")
+        caption = "Left of the dotted line rules need fewer queries than the baseline; bars are 95% intervals."
+        yield Section("", [Picture(f"ratios-{i + 1}", figure, caption)])
+
+
+def _summaries(results: Results) -> Section:
+    header, rows = results.table()
+    note = Text("± and ≤: 95% intervals, of wrong answers exact (Clopper–Pearson).", "note")
+    return Section("Every cell", [Grid(header, rows), note, *_times(results)])
+
+
+def _times(results: Results) -> Iterator[Picture]:
+    for i, problem in enumerate(dict.fromkeys(cell.problem for cell in results.cells)):
+        runs = {cell.runs.rules: cell.runs for cell in results.cells if cell.problem == problem}
+        first = next(iter(runs.values()))
+        figure = stopping_times(runs, query_bounds(first.played, first.deltas), f"Stopping times: {problem}")
+        caption = (
+            "Boxes hold the middle half of the runs, whiskers reach from 10% to 90%; the bar is the lower bound on the mean."
+        )
+        yield Picture(f"times-{i + 1}", figure, caption)

@@ -1,0 +1,106 @@
+"""The outcomes of many runs, as one value that can sum itself up, draw itself and become a data frame."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gobetween.core.bound import lower_bound
+from gobetween.core.problem import Problem
+from gobetween.core.types import Bools, Ints
+from gobetween.errors import ProblemError
+from gobetween.export import data_frame, html_table
+
+if TYPE_CHECKING:
+    from gobetween.simulation.summary import Summary
+
+ARRAYS = ("tau", "correct", "censored", "N_e", "N_a")
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Outcomes of many runs; the axis of δ follows `deltas`."""
+
+    deltas: tuple[float, ...]
+    tau: Ints
+    """[runs, deltas] queries until the rule stopped; where censored, the queries made."""
+    correct: Bools
+    """[runs, deltas] was the best arm named? False where censored."""
+    censored: Bools
+    """[runs, deltas] had the rule not stopped after max_steps queries?"""
+    N_e: Ints
+    """[runs, deltas, E] queries of each mediator by then."""
+    N_a: Ints
+    """[runs, deltas, K] pulls of each arm by then."""
+    problem: Problem | None = None
+    """What was played; only blocks on their way from a worker do not say."""
+    sampling: str = ""
+    stopping: str = ""
+    """What the rules are called."""
+
+    def __repr__(self) -> str:
+        means = ", ".join(
+            f"{mean:,.0f} at δ = {delta:g}" for delta, mean in zip(self.deltas, self.tau.mean(axis=0), strict=True)
+        )
+        return f"Runs({len(self.tau)} of {self.rules}; mean queries {means})"
+
+    def _repr_html_(self) -> str:
+        from gobetween.simulation.summary import summary_table
+
+        return html_table(repr(self), *summary_table(self.summary(), self.played.costs is not None))
+
+    @property
+    def rules(self) -> str:
+        """Both rules in one name."""
+        return f"{self.sampling}, {self.stopping}"
+
+    @property
+    def played(self) -> Problem:
+        """The problem, where it must be known."""
+        if self.problem is None:
+            raise ProblemError("these runs do not say which problem was played: simulate and load_results make runs that do")
+        return self.problem
+
+    def summary(self) -> "list[Summary]":
+        """In a few numbers, for each δ: mean, quantiles, wrong answers, the lower bound."""
+        from gobetween.simulation.summary import summarise
+
+        return summarise(self.played, self)
+
+    def plot(self) -> Any:
+        """Distributions of τ beside the lower bound on its mean, as a Plotly figure."""
+        from gobetween.pages.figures import stopping_times
+
+        return stopping_times({self.rules: self}, query_bounds(self.played, self.deltas), f"{len(self.tau):,} runs")
+
+    def to_frame(self) -> Any:
+        """One row for each run and δ, as a data frame of pandas or polars."""
+        return data_frame(self.columns())
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The same as lists by name."""
+        n, D = self.tau.shape
+        index = {"run": np.repeat(np.arange(n), D).tolist(), "delta": list(self.deltas) * n}
+        return index | {name: getattr(self, name).reshape(n * D, *getattr(self, name).shape[2:]).tolist() for name in ARRAYS}
+
+
+def together(parts: Iterable[Runs]) -> Runs:
+    """Runs of the same job, one after the other."""
+    rows = list(parts)
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in rows]) for name in ARRAYS}
+    return replace(rows[0], **arrays)
+
+
+def take(runs: Runs, rows: Ints) -> Runs:
+    """Some of the runs, by index."""
+    return replace(runs, **{name: getattr(runs, name)[rows] for name in ARRAYS})
+
+
+def query_bounds(problem: Problem, deltas: tuple[float, ...]) -> dict[str, list[float]]:
+    """The least expected queries for each δ, for a figure of queries: costs set aside, nothing where nothing is proven."""
+    if problem.family.proxy:
+        return {}
+    bound = lower_bound(Problem(problem.means, problem.policies, family=problem.family, silent=problem.silent))
+    return {"": [bound.queries(delta) for delta in deltas]} if math.isfinite(bound.T_star) else {}
