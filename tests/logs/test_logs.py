@@ -165,7 +165,7 @@ def test_alarms() -> None:
             confounded["reward"][i] = float(i % 10 == 0)
     found = gb.analyse_logs(confounded)
     assert [alarm.subject for alarm in found.confounding if alarm.raised] == ["b"]
-    from gobetween.pages.log_words import sentences
+    from gobetween.pages.log import sentences
 
     assert any("the guarantee does not hold" in line for line in sentences(found))
 

@@ -1,16 +1,16 @@
 """`gobetween experiment`: run a grid of problems and rules, resume it, export it."""
 
 import csv
-import json
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 
+from gobetween.cli.plugins import ready
+from gobetween.cli.terminal import bar, print_json, show_page, target
 from gobetween.errors import ResultsError
 
 
@@ -43,7 +43,7 @@ def run(
     file: str, out: str | None, runs: int | None, executor: str, address: str | None, workers: int | None, as_json: bool
 ) -> None:
     """Run FILE, or what is left of it; results do not depend on executor, workers or interruptions."""
-    from gobetween.cli.simulate import bar
+    ready()
     from gobetween.simulation.executors import open_executor
     from gobetween.simulation.runner import read_experiment, run_experiment
 
@@ -77,23 +77,24 @@ def _report(path: Path, experiment: Any, as_json: bool) -> None:
             for row in found
         ]
         about = {"title": experiment.title, "format": 1, "file": str(path), "seed": experiment.seed, "results": rows}
-        click.echo(json.dumps(about, indent=2, allow_nan=False))
+        print_json(about)
     else:
         _show(path, experiment.title, cells)
 
 
 def _show(path: Path, title: str, cells: Sequence[Any]) -> None:
-    from gobetween.cli import printable
-    from gobetween.cli.plan_page import page
-    from gobetween.cli.simulate import summary_table
+    from gobetween.pages.blocks import Section
+    from gobetween.pages.runs import summary_grid
 
-    console = page()
-    console.print(printable(title) or "Experiment", style="bold")
-    for cell, rows in cells:
-        console.print()
-        console.print(printable(f"{cell.problem}: sampling {cell.sampling}, stopping {cell.stopping}, {rows[0].runs} runs"))
-        console.print(summary_table(rows, cell.job.problem.costs is not None))
-    console.print(f"\nAll runs are in {path}; gobetween experiment export {path} --csv FILE writes them as a table.")
+    sections = [
+        Section(
+            f"{cell.problem}: sampling {cell.sampling}, stopping {cell.stopping}, {rows[0].runs} runs",
+            [summary_grid(rows, cell.job.problem.costs is not None)],
+        )
+        for cell, rows in cells
+    ]
+    show_page(title or "Experiment", sections, ruled=True)
+    click.echo(f"\nAll runs are in {path}; gobetween experiment export {path} --csv FILE writes them as a table.")
 
 
 @command.command("export")
@@ -102,27 +103,21 @@ def _show(path: Path, title: str, cells: Sequence[Any]) -> None:
 @click.option("--parquet", type=click.Path(), help="Write Parquet.")
 def export(results: str, to_csv: str | None, parquet: str | None) -> None:
     """Write the rows of a RESULTS file, one for each cell, run and delta."""
+    ready()
     from gobetween.simulation.results import COLUMNS, Results, load_results
 
     if not to_csv and not parquet:
         raise ResultsError("name at least one of --csv FILE and --parquet FILE")
-    try:
-        if to_csv:
-            with Results.read(results) as held, _target(to_csv) as stream:
-                writer = csv.writer(stream, lineterminator="\n")
-                writer.writerow(COLUMNS)
-                writer.writerows(held.rows())
-            if to_csv != "-":
-                click.echo(f"wrote {to_csv}", err=True)
-        if parquet:
-            _write_parquet(load_results(results), parquet)
-            click.echo(f"wrote {parquet}", err=True)
-    except OSError as error:
-        raise ResultsError(f"{to_csv or parquet}: cannot be written ({error.strerror or error})") from None
-
-
-def _target(path: str) -> Any:
-    return nullcontext(sys.stdout) if path == "-" else Path(path).open("w", encoding="utf-8", newline="")
+    if to_csv:
+        with Results.read(results) as held, target(to_csv) as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(COLUMNS)
+            writer.writerows(held.rows())
+        if to_csv != "-":
+            click.echo(f"wrote {to_csv}", err=True)
+    if parquet:
+        _write_parquet(load_results(results), parquet)
+        click.echo(f"wrote {parquet}", err=True)
 
 
 def _write_parquet(columns: Any, path: str) -> None:
@@ -131,4 +126,7 @@ def _write_parquet(columns: Any, path: str) -> None:
         from pyarrow import parquet
     except ImportError:
         raise ResultsError("--parquet needs pyarrow: pip install 'gobetween[logs]'") from None
-    parquet.write_table(pyarrow.table({name: list(columns[name]) for name in columns}), path)
+    try:
+        parquet.write_table(pyarrow.table({name: list(columns[name]) for name in columns}), path)
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written ({error.strerror or error})") from None
