@@ -281,9 +281,9 @@ def test_bad_options(tmp_path: Path) -> None:
     for arguments, message in (
         (
             ["--executor", "dask", "--address", "tcp://127.0.0.1:1"],
-            "tcp://127.0.0.1:1: no Dask scheduler answers there",
+            "--address tcp://127.0.0.1:1: no Dask scheduler answers there",
         ),
-        (["--address", "tcp://127.0.0.1:1"], "an address is for dask, not for threads"),
+        (["--address", "tcp://127.0.0.1:1"], "--address is for --executor dask, not for threads"),
         (["--workers", "0"], "workers = 0: must be a whole number, 1 or more"),
         (["--runs", "0"], "runs = 0: must be a whole number, 1 or more"),
     ):

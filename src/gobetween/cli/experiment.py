@@ -3,15 +3,19 @@
 import csv
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from gobetween.cli.plugins import ready
 from gobetween.cli.terminal import bar, print_json, show_page, target
 from gobetween.errors import ResultsError
+
+if TYPE_CHECKING:
+    from gobetween.simulation.runner import Cell, Experiment
+    from gobetween.simulation.summary import Summary
 
 
 class _RunByDefault(click.Group):
@@ -62,7 +66,7 @@ def run(
     _report(path, experiment, as_json)
 
 
-def _report(path: Path, experiment: Any, as_json: bool) -> None:
+def _report(path: Path, experiment: "Experiment", as_json: bool) -> None:
     from gobetween.simulation.results import Results
     from gobetween.simulation.summary import summarise
 
@@ -82,7 +86,7 @@ def _report(path: Path, experiment: Any, as_json: bool) -> None:
         _show(path, experiment.title, cells)
 
 
-def _show(path: Path, title: str, cells: Sequence[Any]) -> None:
+def _show(path: Path, title: str, cells: "Sequence[tuple[Cell, list[Summary]]]") -> None:
     from gobetween.pages.blocks import Section
     from gobetween.pages.runs import summary_grid
 
@@ -120,7 +124,7 @@ def export(results: str, to_csv: str | None, parquet: str | None) -> None:
         click.echo(f"wrote {parquet}", err=True)
 
 
-def _write_parquet(columns: Any, path: str) -> None:
+def _write_parquet(columns: Mapping[str, Sequence[object]], path: str) -> None:
     try:
         import pyarrow
         from pyarrow import parquet

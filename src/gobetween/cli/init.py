@@ -1,16 +1,20 @@
 """`gobetween init`: write a working study.toml and make its store."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gobetween.cli.plugins import ready
 from gobetween.cli.template import TEMPLATE
-from gobetween.cli.terminal import print_json
+from gobetween.cli.terminal import show, target
 from gobetween.cli.words import choice
 from gobetween.errors import StudyError
+
+if TYPE_CHECKING:
+    from gobetween.logs.counts import LogStats
 
 
 @click.command("init")
@@ -44,52 +48,58 @@ def command(
     if path.suffix != ".toml":
         raise StudyError(f"{file}: name a file that ends in .toml")
     ready(plain=True)
+    from gobetween.study.store import store_of
+    from gobetween.study.transaction import verdict_words
+
+    made = not path.exists()
+    stats = _read(path, logs, (mediator, arm, reward), family, skip_bad) if logs else None
+    if made:
+        _write(path, store, stats, family)
+    elif store is not None and store_of(path)[0] not in (store, str(path.parent / store)):
+        raise StudyError(f'{file} exists: write store = "{store}" into it, then run gobetween init again')
+    stopped = _create(path, made, stats, logs)
+    kept_at, option = store_of(path)[0], "" if file == "study.toml" else f" --study {file}"
+    lines = [f"{'wrote' if made else 'kept'} {file} and made its store {kept_at}"]
+    if stats is None:
+        lines.append(f"next: change the file to your study, then gobetween ask{option}")
+    else:
+        lines.append(f"the study begins from {stats.rows:,} rows of {', '.join(logs)}")
+        lines += [] if stopped is None else [f"it has its answer already: {verdict_words(stopped)}"]
+        lines.append(f"next: gobetween status{option}")
+    rows = None if stats is None else stats.rows
+    show({"format": 1, "file": file, "made": made, "store": kept_at, "rows_from_log": rows}, as_json, *lines)
+
+
+def _write(path: Path, store: str | None, stats: "LogStats | None", family: str | None) -> None:
+    kept = "" if store is None else f"\n# where the study is kept\nstore = {_toml(store)}\n"
+    with target(str(path)) as stream:
+        stream.write(TEMPLATE.format(store=kept) if stats is None else _from_log(stats, family, kept))
+
+
+def _create(path: Path, made: bool, stats: "LogStats | None", logs: tuple[str, ...]) -> "Mapping[str, Any] | None":
+    """Make the study, and give it the log; the verdict, if the log brings one. What fails leaves no new file behind."""
     from gobetween.study.spec import StudySpec
     from gobetween.study.store import store_of
     from gobetween.study.study import Study
-    from gobetween.study.transaction import verdict_words
 
-    made, stopped = not path.exists(), None
-    stats = _read(path, logs, (mediator, arm, reward), family, skip_bad) if logs else None
-    if made:
-        kept = "" if store is None else f"\n# where the study is kept\nstore = {_toml(store)}\n"
-        text = TEMPLATE.format(store=kept) if stats is None else _from_log(stats, family, kept)
-        try:
-            path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise StudyError(f"{file}: cannot be written ({error.strerror})") from None
-    elif store is not None and store_of(path)[0] not in (store, str(path.parent / store)):
-        raise StudyError(f'{file} exists: write store = "{store}" into it, then run gobetween init again')
-    made_store = not Path(store_of(path)[0]).exists()
+    kept_at = Path(store_of(path)[0])
+    made_store = not kept_at.exists()
     try:
         if stats is not None:
             stats.aligned(StudySpec.from_toml(path).arms, StudySpec.from_toml(path).mediators)
         study = Study.create(path)
-        if stats is not None:
-            stopped = study.absorb(stats, logs).stopped
+        return None if stats is None else study.absorb(stats, logs).stopped
     except BaseException:
         if made:
-            kept_at = Path(store_of(path)[0])
             path.unlink()
             if made_store and kept_at.is_file():
                 kept_at.unlink()
         raise
-    if as_json:
-        rows = None if stats is None else stats.rows
-        print_json({"format": 1, "file": file, "made": made, "store": store_of(path)[0], "rows_from_log": rows})
-        return
-    click.echo(f"{'wrote' if made else 'kept'} {file} and made its store {store_of(path)[0]}")
-    option = "" if file == "study.toml" else f" --study {file}"
-    if stats is not None:
-        click.echo(f"the study begins from {stats.rows:,} rows of {', '.join(logs)}")
-        if stopped is not None:
-            click.echo(f"it has its answer already: {verdict_words(stopped)}")
-        click.echo(f"next: gobetween status{option}")
-        return
-    click.echo("next: change the file to your study, then gobetween ask" + option)
 
 
-def _read(path: Path, logs: tuple[str, ...], names: tuple[str | None, str, str], family: str | None, skip_bad: bool) -> Any:
+def _read(
+    path: Path, logs: tuple[str, ...], names: tuple[str | None, str, str], family: str | None, skip_bad: bool
+) -> "LogStats":
     """The statistics of the logs; the family is that of the study file where there is one."""
     from gobetween.cli.logs import family_of
     from gobetween.logs.batch import Columns
@@ -103,7 +113,7 @@ def _read(path: Path, logs: tuple[str, ...], names: tuple[str | None, str, str],
     return count_logs(Task(chosen, columns, names[0] is not None, (), (), 0.05), logs, skip_bad)
 
 
-def _from_log(stats: Any, family: str | None, kept: str) -> str:
+def _from_log(stats: "LogStats", family: str | None, kept: str) -> str:
     """A study file with the log's arms and mediators; their policies are estimated along the way."""
     from gobetween.cli.logs import family_of
 

@@ -33,9 +33,10 @@ def status(call: Call) -> None:
 @click.option("--limit", type=click.IntRange(1, 2**62), help="At most that many [default: all].")
 def events(call: Call, after: int, limit: int | None) -> None:
     """The log, one event on a line."""
+    study = call.open(view=True)
     from gobetween.pages.words import event_words
 
-    for event in call.open(view=True).events(after, limit):
+    for event in study.events(after, limit):
         if call.as_json:
             click.echo(json_line(event))
         else:
@@ -47,11 +48,11 @@ def events(call: Call, after: int, limit: int | None) -> None:
 @click.option("--jsonl", type=click.Path(), help="Write one event on a line; - is standard output.")
 def export(call: Call, to_csv: str | None, jsonl: str | None) -> None:
     """Write the queries as CSV, the events as JSON lines, or both."""
-    from gobetween.pages.words import csv_safe
-
     if not to_csv and not jsonl:
         raise StudyError("name at least one of --csv FILE and --jsonl FILE")
     study, written = call.open(view=True), {}
+    from gobetween.pages.words import csv_safe
+
     if to_csv:
         with target(to_csv) as stream:
             writer = csv.writer(stream, lineterminator="\n")

@@ -23,7 +23,7 @@ class Crew(NamedTuple):
 def open_executor(kind: str = "threads", workers: int | None = None, address: str | None = None) -> Iterator[Crew]:
     """An executor of a kind; `address` is a Dask scheduler's, without it Dask starts processes on this machine."""
     if address is not None and kind != "dask":
-        raise GoBetweenError(f"an address is for dask, not for {kind}")
+        raise GoBetweenError(f"--address is for --executor dask, not for {kind}")
     if workers is not None and workers < 1:
         raise GoBetweenError(f"workers = {workers}: must be a whole number, 1 or more")
     count = workers or cpu_count() or 1
@@ -44,7 +44,7 @@ def _dask(count: int, address: str | None) -> Iterator[Crew]:
     try:
         from distributed import Client, LocalCluster
     except ImportError:
-        raise GoBetweenError("the executor dask needs Dask: pip install 'gobetween[dask]'") from None
+        raise GoBetweenError("--executor dask needs Dask: pip install 'gobetween[dask]'") from None
     if address is None:
         with (
             LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster,
@@ -56,6 +56,6 @@ def _dask(count: int, address: str | None) -> Iterator[Crew]:
     try:
         client = Client(address, timeout=5)
     except (OSError, ValueError) as error:
-        raise GoBetweenError(f"{address}: no Dask scheduler answers there ({type(error).__name__})") from None
+        raise GoBetweenError(f"--address {address}: no Dask scheduler answers there ({type(error).__name__})") from None
     with client, client.get_executor(pure=False) as executor:
         yield Crew(executor, max(1, sum(client.nthreads().values())))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gobetween import __version__
-from gobetween.errors import Fix, ResultsError
+from gobetween.errors import ResultsError
 from gobetween.simulation.engine import CHUNK, Runs
 
 FORMAT = 1
@@ -76,7 +76,7 @@ class Results:
         try:
             found = self.about("format")
         except (sqlite3.OperationalError, KeyError):
-            raise ResultsError(f"{self.path}: is not a results file of gobetween", fix=Fix("other-file")) from None
+            raise ResultsError(f"{self.path}: is not a results file of gobetween: name another with --out") from None
         if found != str(FORMAT):
             raise ResultsError(f"{self.path}: has format {found}, this version reads format {FORMAT}")
 
