@@ -21,7 +21,6 @@ class Fix:
 
 #: What can be done, in the words of Python; `{}` is what it is about.
 FIXES: Mapping[str, str] = {
-    "again": "say again=True to record it all the same",
     "back": "back(mediator) says that someone is back",
     "columns": "name columns with mediator=…, arm=…, reward=…",
     "correct": "correct({}, …) changes that",

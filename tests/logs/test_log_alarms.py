@@ -6,7 +6,7 @@ from log_tables import POLICIES, table
 
 import gobetween as gb
 from gobetween.core.alarms import log_difference, log_kt
-from gobetween.pages.log_words import sentences
+from gobetween.pages.log import sentences
 
 
 def test_alarms() -> None:

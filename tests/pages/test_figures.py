@@ -11,7 +11,8 @@ from parts import browser_page
 import gobetween as gb
 from gobetween.core.evidence import ArmReport
 from gobetween.pages import figures
-from gobetween.pages.html import Grid, Picture, Section, Text, render, write_report
+from gobetween.pages.blocks import Grid, Picture, Section, Text
+from gobetween.pages.html import render, write_report
 from gobetween.paper.trace import follow
 
 HOSTILE = "</script><script>alert(1)</script><b>bold</b> =cmd() ‮ é"

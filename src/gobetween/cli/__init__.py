@@ -2,11 +2,12 @@
 
 import sys
 from importlib import import_module
-from typing import Any
+from io import TextIOWrapper
 
 import click
 
 from gobetween import __version__
+from gobetween.cli.terminal import printable
 from gobetween.errors import GoBetweenError
 
 COMMANDS = {
@@ -33,7 +34,12 @@ COMMANDS = {
     "report": "A page with the answer and the figures.",
     "doctor": "Check the store and replay the log.",
 }
-OWN_FILE = ("reproduce", "plan", "simulate", "experiment", "logs", "demo", "init")  # the others are verbs of a study
+#: Files that hold several commands, each under its own name; any other command is `command` in a file of its own name.
+SHARED = {
+    "asking": ("ask", "tell", "correct", "cancel", "pending"),
+    "people": ("away", "back", "pause", "resume", "note"),
+    "looking": ("status", "events", "export", "report", "doctor"),
+}
 
 
 class _Verbs(click.Group):
@@ -45,9 +51,9 @@ class _Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        own = cmd_name in OWN_FILE
-        module = import_module(f"gobetween.cli.{cmd_name if own else 'study'}")
-        command: click.Command = getattr(module, "command" if own else cmd_name)
+        home = next((file for file, names in SHARED.items() if cmd_name in names), None)
+        module = import_module(f"gobetween.cli.{home or cmd_name}")
+        command: click.Command = getattr(module, cmd_name if home else "command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -57,26 +63,23 @@ class _Verbs(click.Group):
 
 @click.command(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, package_name="gobetween")
-def gobetween() -> None:
+@click.option("--plugin", multiple=True, metavar="MODULE", help="Import a module with families or rules of your own.")
+def gobetween(plugin: tuple[str, ...]) -> None:
     """Find the best option when you can only act through go-betweens."""
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: mistakes are one sentence on standard error and exit status 2."""
     for stream in (sys.stdout, sys.stderr):
-        reconfigure: Any = getattr(stream, "reconfigure", None)
-        if reconfigure:
-            reconfigure(errors="replace")
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         gobetween.main(args=arguments, prog_name="gobetween")
     except GoBetweenError as error:
-        click.echo(f"gobetween: {printable(str(error))}", err=True)
+        from gobetween.cli.words import told
+
+        click.echo(f"gobetween: {printable(told(error))}", err=True)
         sys.exit(2)
     except OSError as error:
         click.echo(f"gobetween: cannot write ({error.strerror})", err=True)
         sys.exit(1)
-
-
-def printable(text: str) -> str:
-    """Text that is safe to show in a terminal: control characters are spelled out."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

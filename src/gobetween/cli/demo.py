@@ -1,8 +1,8 @@
 """`gobetween demo`: a study played by simulated mediators, with the real store, learner and verdict."""
 
-import os
-
 import click
+
+from gobetween.cli.plugins import ready
 
 ARMS = ("letter", "text message", "phone call")
 MEANS = (0.3, 0.65, 0.35)
@@ -15,7 +15,7 @@ UNIFORM_RUNS = 40
 @click.option("--delta", type=float, default=0.05, show_default=True, help="Risk of a wrong answer.")
 def command(seed: int, delta: float) -> None:
     """Which reminder makes patients come? Four clinics choose the reminder; we choose the clinic."""
-    os.environ.setdefault("GOBETWEEN_JIT", "off")
+    ready(plain=True)
     import numpy as np
 
     from gobetween.core.problem import Problem

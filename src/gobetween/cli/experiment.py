@@ -1,23 +1,21 @@
 """`gobetween experiment`: run a grid of problems and rules, resume it, export it."""
 
 import csv
-import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from gobetween.cli.plugins import ready
+from gobetween.cli.terminal import bar, print_json, show_page, target
 from gobetween.errors import GoBetweenError, ResultsError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from gobetween.pages.html import Section
     from gobetween.simulation.executors import Workers
     from gobetween.simulation.results import Results
 
@@ -59,7 +57,7 @@ def run(
     as_json: bool,
 ) -> None:
     """Run FILE, or what is left of it; results do not depend on executor, workers or interruptions."""
-    from gobetween.cli.simulate import bar
+    ready()
     from gobetween.simulation.grid import read_experiment
     from gobetween.simulation.runner import run_experiment
 
@@ -114,7 +112,7 @@ def _show(path: Path, report_to: str | None, as_json: bool) -> None:
 
         page = write_report(Path(report_to), results.title or "Experiment", sections(results))
     if as_json:
-        click.echo(json.dumps(_to_dict(results), indent=2, allow_nan=False))
+        print_json(_to_dict(results))
         return
     _show_page(results)
     click.echo(f"\nAll runs are in {path}; gobetween experiment export {path} --csv FILE writes them as a table.")
@@ -133,42 +131,18 @@ def _to_dict(results: "Results") -> dict[str, object]:
 
 
 def _show_page(results: "Results") -> None:
-    from gobetween.cli import printable
-    from gobetween.cli.plan_page import page
-    from gobetween.cli.simulate import summary_table
+    from gobetween.pages.blocks import Section
     from gobetween.pages.comparison import comparison_sections
+    from gobetween.pages.runs import summary_grid
 
-    console = page()
-    console.print(printable(results.title) or "Experiment", style="bold")
-    for cell in results.cells:
-        problem, sampling, stopping = cell.name
-        console.print()
-        console.print(printable(f"{problem}: sampling {sampling}, stopping {stopping}, {len(cell.numbers)} runs"))
-        console.print(summary_table(cell.runs.summary(), cell.runs.played.costs is not None))
-    for section in comparison_sections(results.compare()):
-        console.print()
-        _show_section(console, section)
-
-
-def _show_section(console: "Console", section: "Section") -> None:
-    from rich.table import Table
-
-    from gobetween.cli import printable
-    from gobetween.pages.html import Grid, Text
-
-    if section.title:
-        console.print(printable(section.title), style="bold")
-    for block in section.blocks:
-        if isinstance(block, Text):
-            console.print(block.words, style="dim")
-        elif isinstance(block, Grid):
-            table = Table(show_edge=False, pad_edge=False)
-            for i, name in enumerate(block.header):
-                widest = max(len(printable(row[i])) for row in block.rows)
-                table.add_column(name, justify="right" if i else "left", no_wrap=True, min_width=widest)
-            for before, row in zip([None, *block.rows], block.rows, strict=False):
-                table.add_row(*map(printable, row if before is None or before[0] != row[0] else ("", *row[1:])))
-            console.print(table)
+    cells = [
+        Section(
+            f"{cell.name[0]}: sampling {cell.name[1]}, stopping {cell.name[2]}, {len(cell.numbers)} runs",
+            [summary_grid(cell.runs.summary(), cell.runs.played.costs is not None)],
+        )
+        for cell in results.cells
+    ]
+    show_page(results.title or "Experiment", [*cells, *comparison_sections(results.compare())], ruled=True)
 
 
 @command.command("export")
@@ -177,28 +151,22 @@ def _show_section(console: "Console", section: "Section") -> None:
 @click.option("--parquet", type=click.Path(), help="Write Parquet.")
 def export(results: str, to_csv: str | None, parquet: str | None) -> None:
     """Write the rows of a RESULTS file, one for each cell, run and delta."""
+    ready()
     from gobetween.simulation.results_file import COLUMNS, ResultsFile
 
     if not to_csv and not parquet:
         raise ResultsError("name at least one of --csv FILE and --parquet FILE")
-    try:
-        if to_csv:
-            with ResultsFile.read(results) as held, _target(to_csv) as stream:
-                writer = csv.writer(stream, lineterminator="\n")
-                writer.writerow(COLUMNS)
-                writer.writerows(held.rows())
-            if to_csv != "-":
-                click.echo(f"wrote {to_csv}", err=True)
-        if parquet:
-            with ResultsFile.read(results) as held:
-                _write_parquet(held.columns(), parquet)
-            click.echo(f"wrote {parquet}", err=True)
-    except OSError as error:
-        raise ResultsError(f"{to_csv or parquet}: cannot be written ({error.strerror or error})") from None
-
-
-def _target(path: str) -> Any:
-    return nullcontext(sys.stdout) if path == "-" else Path(path).open("w", encoding="utf-8", newline="")
+    if to_csv:
+        with ResultsFile.read(results) as held, target(to_csv) as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(COLUMNS)
+            writer.writerows(held.rows())
+        if to_csv != "-":
+            click.echo(f"wrote {to_csv}", err=True)
+    if parquet:
+        with ResultsFile.read(results) as held:
+            _write_parquet(held.columns(), parquet)
+        click.echo(f"wrote {parquet}", err=True)
 
 
 def _write_parquet(columns: dict[str, list[Any]], path: str) -> None:
@@ -207,4 +175,7 @@ def _write_parquet(columns: dict[str, list[Any]], path: str) -> None:
         from pyarrow import parquet
     except ImportError:
         raise ResultsError("--parquet needs pyarrow: pip install 'gobetween[logs]'") from None
-    parquet.write_table(pyarrow.table(columns), path)
+    try:
+        parquet.write_table(pyarrow.table(columns), path)
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written ({error.strerror or error})") from None

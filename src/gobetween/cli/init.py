@@ -1,57 +1,20 @@
 """`gobetween init`: write a working study.toml and make its store."""
 
 import json
-import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from gobetween.cli.plugins import ready
+from gobetween.cli.template import TEMPLATE
+from gobetween.cli.terminal import show, target
+from gobetween.cli.words import choice
 from gobetween.errors import StudyError
 
-TEMPLATE = """# A live study: which option is best, when only these mediators can act. `gobetween ask` says whom to ask next,
-# `gobetween tell` records an answer, `gobetween status` shows the answer so far. This file may be changed freely until
-# the first query; afterwards only title, names, contacts, lease, in_flight and budget.
-title = "Which reminder works best?"
-
-# rewards: "bernoulli" (0 or 1), "poisson", "exponential", {{ name = "gaussian", sigma = 1.0 }},
-# or {{ name = "bounded", low = 0, high = 5 }} for anything in between
-family = "bernoulli"
-
-# how often the answer may be wrong
-delta = 0.05
-
-# a query that is not answered in this time is issued anew ("30m", "12h", "3d"); choose it long enough that lateness is rare and
-# has nothing to do with rewards. With wait_for = "answer" the verdict waits for late answers as well.
-lease = "3d"
-
-# keep that many queries open at once: each answer brings the next query
-# in_flight = 2
-
-# stop in any case after that many queries, or that much cost
-# budget = {{ queries = 500, cost = 2000.0 }}
-{store}
-# The options. `mean` is a guess that only `gobetween plan` and `gobetween simulate` use.
-[[arms]]
-name = "letter"
-mean = 0.62
-
-[[arms]]
-name = "text message"
-mean = 0.74
-
-# Who can act. `policy`: how often they choose each option, if you know it (leave it out if not); `cost` of a query; `contact`.
-[[mediators]]
-name = "North"
-policy = {{ "letter" = 0.8, "text message" = 0.2 }}
-cost = 4.0
-contact = "north@example.org"
-
-[[mediators]]
-name = "South"
-policy = {{ "letter" = 0.3, "text message" = 0.7 }}
-cost = 6.0
-"""
+if TYPE_CHECKING:
+    from gobetween.logs.counts import LogStats
 
 
 @click.command("init")
@@ -60,7 +23,7 @@ cost = 6.0
 @click.option("--mediator", help="Column of mediators in the log [default: mediator].")
 @click.option("--arm", default="arm", show_default=True, help="Column of arms in the log.")
 @click.option("--reward", default="reward", show_default=True, help="Column of rewards in the log.")
-@click.option("--family", help="Family of the log's rewards, for a new FILE: bernoulli, gaussian:sigma=2, … [bernoulli].")
+@choice("family", "Family of the log's rewards, for a new FILE: {words} [default: bernoulli].")
 @click.option(
     "--store", help="Where to keep it: a SQLite file or postgresql://user@host/database [default: FILE with .sqlite]."
 )
@@ -84,74 +47,77 @@ def command(
     path = Path(file)
     if path.suffix != ".toml":
         raise StudyError(f"{file}: name a file that ends in .toml")
-    os.environ.setdefault("GOBETWEEN_JIT", "off")
+    ready(plain=True)
+    from gobetween.study.store import store_of
+    from gobetween.study.transaction import verdict_words
+
+    made = not path.exists()
+    stats = _read(path, logs, (mediator, arm, reward), family, skip_bad) if logs else None
+    if made:
+        _write(path, store, stats, family)
+    elif store is not None and store_of(path)[0] not in (store, str(path.parent / store)):
+        raise StudyError(f'{file} exists: write store = "{store}" into it, then run gobetween init again')
+    stopped = _create(path, made, stats, logs)
+    kept_at, option = store_of(path)[0], "" if file == "study.toml" else f" --study {file}"
+    lines = [f"{'wrote' if made else 'kept'} {file} and made its store {kept_at}"]
+    if stats is None:
+        lines.append(f"next: change the file to your study, then gobetween ask{option}")
+    else:
+        lines.append(f"the study begins from {stats.rows:,} rows of {', '.join(logs)}")
+        lines += [] if stopped is None else [f"it has its answer already: {verdict_words(stopped)}"]
+        lines.append(f"next: gobetween status{option}")
+    rows = None if stats is None else stats.rows
+    show({"format": 1, "file": file, "made": made, "store": kept_at, "rows_from_log": rows}, as_json, *lines)
+
+
+def _write(path: Path, store: str | None, stats: "LogStats | None", family: str | None) -> None:
+    kept = "" if store is None else f"\n# where the study is kept\nstore = {_toml(store)}\n"
+    with target(str(path)) as stream:
+        stream.write(TEMPLATE.format(store=kept) if stats is None else _from_log(stats, family, kept))
+
+
+def _create(path: Path, made: bool, stats: "LogStats | None", logs: tuple[str, ...]) -> "Mapping[str, Any] | None":
+    """Make the study, and give it the log; the verdict, if the log brings one. What fails leaves no new file behind."""
     from gobetween.study.spec import StudySpec
     from gobetween.study.store import store_of
     from gobetween.study.study import Study
-    from gobetween.study.transaction import verdict_words
 
-    made, stopped = not path.exists(), None
-    stats = _read(path, logs, (mediator, arm, reward), family, skip_bad) if logs else None
-    if made:
-        kept = "" if store is None else f"\n# where the study is kept\nstore = {_toml(store)}\n"
-        text = TEMPLATE.format(store=kept) if stats is None else _from_log(stats, family, kept)
-        try:
-            path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise StudyError(f"{file}: cannot be written ({error.strerror})") from None
-    elif store is not None and store_of(path)[0] not in (store, str(path.parent / store)):
-        raise StudyError(f'{file} exists: write store = "{store}" into it, then run gobetween init again')
-    made_store = not Path(store_of(path)[0]).exists()
+    kept_at = Path(store_of(path)[0])
+    made_store = not kept_at.exists()
     try:
         if stats is not None:
             stats.aligned(StudySpec.from_toml(path).arms, StudySpec.from_toml(path).mediators)
         study = Study.create(path)
-        if stats is not None:
-            stopped = study.absorb(stats, logs).stopped
+        return None if stats is None else study.absorb(stats, logs).stopped
     except BaseException:
         if made:
-            kept_at = Path(store_of(path)[0])
             path.unlink()
             if made_store and kept_at.is_file():
                 kept_at.unlink()
         raise
-    if as_json:
-        rows = None if stats is None else stats.rows
-        click.echo(
-            json.dumps({"format": 1, "file": file, "made": made, "store": store_of(path)[0], "rows_from_log": rows}, indent=2)
-        )
-        return
-    click.echo(f"{'wrote' if made else 'kept'} {file} and made its store {store_of(path)[0]}")
-    option = "" if file == "study.toml" else f" --study {file}"
-    if stats is not None:
-        click.echo(f"the study begins from {stats.rows:,} rows of {', '.join(logs)}")
-        if stopped is not None:
-            click.echo(f"it has its answer already: {verdict_words(stopped)}")
-        click.echo(f"next: gobetween status{option}")
-        return
-    click.echo("next: change the file to your study, then gobetween ask" + option)
 
 
-def _read(path: Path, logs: tuple[str, ...], names: tuple[str | None, str, str], family: str | None, skip_bad: bool) -> Any:
+def _read(
+    path: Path, logs: tuple[str, ...], names: tuple[str | None, str, str], family: str | None, skip_bad: bool
+) -> "LogStats":
     """The statistics of the logs; the family is that of the study file where there is one."""
-    from gobetween.cli.logs import parse_family_option
-    from gobetween.core.families import Bernoulli
+    from gobetween.cli.logs import family_of
     from gobetween.logs.options import LogOptions
     from gobetween.logs.reading import count_logs
     from gobetween.study.spec import StudySpec
 
     if path.exists() and family is not None:
         raise StudyError(f"{path} says the family: leave out --family")
-    chosen = StudySpec.from_toml(path).family if path.exists() else parse_family_option(family) if family else Bernoulli()
+    chosen = StudySpec.from_toml(path).family if path.exists() else family_of(family or "bernoulli")
     mediator, arm, reward = names
     return count_logs(LogOptions(chosen, mediator=mediator, arm=arm, reward=reward, skip_bad=skip_bad), logs)
 
 
-def _from_log(stats: Any, family: str | None, kept: str) -> str:
+def _from_log(stats: "LogStats", family: str | None, kept: str) -> str:
     """A study file with the log's arms and mediators; their policies are estimated along the way."""
-    from gobetween.cli.logs import parse_family_option
+    from gobetween.cli.logs import family_of
 
-    chosen = parse_family_option(family or "bernoulli")
+    chosen = family_of(family or "bernoulli")
     parameters = ", ".join(f"{key} = {value!r}" for key, value in {"name": chosen.name, **chosen.parameters()}.items())
     lines = [
         "# A study that begins from a log: arms and mediators are the log's, policies are estimated from it.",

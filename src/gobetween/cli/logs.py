@@ -1,16 +1,24 @@
 """`gobetween logs`: the best arm from data that others have collected; sampling rules replayed on it."""
 
-import json
-import os
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gobetween.errors import LogError
+from gobetween.cli.plugins import ready
+from gobetween.cli.terminal import print_json, show, show_page
+from gobetween.cli.words import choice, told
+from gobetween.errors import GoBetweenError, LogError
+
+if TYPE_CHECKING:
+    from gobetween.core.family import Family
+    from gobetween.logs.report import LogReport
 
 SMALL = 1_000_000  # bytes of logs up to which plain Python is done before compiled code is even loaded
+JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/logs.md).")
 
 
 @click.group("logs")
@@ -18,48 +26,72 @@ def command() -> None:
     """Logs of (mediator, arm, reward): what they say, and what other rules would have needed."""
 
 
-def source(function: Any) -> Any:
-    """Options that say what a log is."""
+@dataclass(frozen=True)
+class Source:
+    """What the options say of a log."""
+
+    files: tuple[str, ...]
+    mediator: str | None
+    arm: str
+    reward: str
+    order: str | None
+    family: str | None
+    delta: float | None
+    declared: str | None
+    skip_bad: bool
+
+    @property
+    def small(self) -> bool:
+        """Is it read before compiled code would be loaded?"""
+        return sum(Path(file).stat().st_size for file in self.files if Path(file).is_file()) < SMALL
+
+    def arguments(self) -> dict[str, Any]:
+        """For analyse_logs and replay_logs; what is not said is taken from the declared file, or is the default."""
+        found: dict[str, Any] = {"family": family_of("bernoulli"), "delta": 0.05, "arms": None, "declared": None}
+        if self.declared is not None:
+            from gobetween.study.spec import StudySpec
+
+            spec = StudySpec.from_toml(self.declared)
+            policies = dict(zip(spec.mediators, spec.policies, strict=True))
+            found = {"family": spec.family, "delta": spec.delta, "arms": spec.arms, "declared": policies}
+        if self.family is not None:
+            found["family"] = family_of(self.family)
+        if self.delta is not None:
+            found["delta"] = self.delta
+        columns = {"mediator": self.mediator, "arm": self.arm, "reward": self.reward, "order": self.order}
+        return found | columns | {"skip_bad": self.skip_bad}
+
+
+def source(function: Callable[..., None]) -> Callable[..., None]:
+    """Options that say what a log is, given to the function as a Source."""
+
+    @wraps(function)
+    def run(**said: Any) -> None:
+        function(Source(**{name: said.pop(name) for name in Source.__dataclass_fields__}), **said)
+
     for option in (
         click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be used, and report them."),
         click.option(
             "--declared", type=click.Path(), help="A plan or study file: arms, mediators, policies, family and delta."
         ),
         click.option("--delta", type=float, help="Risk of a wrong answer [default: the file's, or 0.05]."),
-        click.option("--family", help="bernoulli, poisson, exponential, gaussian:sigma=2, bounded:low=0,high=5 [bernoulli]."),
+        choice("family", "{words} [default: the file's, or bernoulli]."),
         click.option("--order", help="Column of time or row order, to be checked."),
         click.option("--reward", default="reward", show_default=True, help="Column of rewards."),
         click.option("--arm", default="arm", show_default=True, help="Column of arms."),
         click.option("--mediator", help="Column of mediators [default: mediator; without it the log has one mediator]."),
         click.argument("files", nargs=-1, required=True, type=click.Path()),
     ):
-        function = option(function)
-    return function
+        run = option(run)
+    return run
 
 
-def settings(family: str | None, delta: float | None, declared: str | None, **columns: Any) -> dict[str, Any]:
-    """The options above as those of analyse_logs; a file of declared policies says what the options do not."""
-    found = columns
-    if declared is not None:
-        from gobetween.study.spec import StudySpec
-
-        spec = StudySpec.from_toml(declared)
-        policies = dict(zip(spec.mediators, spec.policies, strict=True))
-        found |= {"family": spec.family, "delta": spec.delta, "arms": spec.arms, "declared": policies}
-    if family is not None:
-        found["family"] = parse_family_option(family)
-    if delta is not None:
-        found["delta"] = delta
-    return found
-
-
-def parse_family_option(text: str) -> Any:
+def family_of(text: str) -> "Family":
     """gaussian:sigma=2 as a family."""
-    from gobetween.errors import GoBetweenError
     from gobetween.files.rules import parse_family
 
     name, _, rest = text.partition(":")
-    table: dict[str, Any] = {"name": name}
+    table: dict[str, object] = {"name": name}
     for part in filter(None, rest.split(",")):
         key, _, value = part.partition("=")
         try:
@@ -69,66 +101,43 @@ def parse_family_option(text: str) -> Any:
     try:
         return parse_family(table)
     except GoBetweenError as error:
-        raise LogError(f"--family {text}: {error}") from None
+        raise LogError(f"--family {text}: {told(error)}") from None
 
 
 @command.command("analyse")
 @source
 @click.option("--workers", type=click.IntRange(min=1), help="Count files in parallel; the first claim then is not looked for.")
 @click.option("--report", "report_to", type=click.Path(), help="Folder for report.html.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/logs.md).")
-def analyse(files: tuple[str, ...], workers: int | None, report_to: str | None, as_json: bool, **given: Any) -> None:
+@JSON
+def analyse(log: Source, workers: int | None, report_to: str | None, as_json: bool) -> None:
     """Is the best arm certain, and since which row? If not, what is missing?"""
-    if sum(Path(file).stat().st_size for file in files if Path(file).is_file()) < SMALL:
-        os.environ.setdefault("GOBETWEEN_JIT", "off")
-    from gobetween.logs.analysis import analyse_logs
-    from gobetween.pages.log_words import sentences
-    from gobetween.simulation.executors import open_executor
+    ready(plain=log.small)
+    from gobetween.pages.log import arm_grid, policy_grid, sentences
 
-    options = settings(**given)
-
-    def work(executor: Any) -> Any:
-        return analyse_logs(*files, **options, executor=executor)
-
-    found = _with_workers(work, workers, open_executor)
+    found = _analysed(log, workers)
     if report_to:
         path = found.report(report_to)
     if as_json:
-        click.echo(json.dumps(found.to_dict(), indent=2, allow_nan=False, ensure_ascii=False))
+        print_json(found.to_dict())
         return
-    from gobetween.cli import printable
+    from gobetween.pages.blocks import Section
 
-    for line in sentences(found):
-        click.echo(printable(line))
-    _tables(found)
+    show(None, False, *sentences(found))
+    click.echo()
+    show_page("", [Section("", [arm_grid(found)]), Section("", [policy_grid(found)])])
     if report_to:
         click.echo(f"\nThe report is {path}.")
 
 
-def _with_workers(work: Callable[[Any], Any], workers: int | None, open_executor: Any) -> Any:
+def _analysed(log: Source, workers: int | None) -> "LogReport":
+    from gobetween.logs.analysis import analyse_logs
+
     if workers is None:
-        return work(None)
+        return analyse_logs(*log.files, **log.arguments())
+    from gobetween.simulation.executors import open_executor
+
     with open_executor("processes", workers) as crew:
-        return work(crew.executor)
-
-
-def _tables(found: Any) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    from gobetween.cli import printable
-    from gobetween.cli.plan_page import page
-    from gobetween.pages.log_words import arm_grid, policy_grid
-
-    console = page()
-    for grid in (arm_grid(found), policy_grid(found)):
-        table = Table(box=None, padding=(0, 2, 0, 0))
-        for i, name in enumerate(grid.header):
-            table.add_column(escape(printable(name)), justify="right" if i else "left")
-        for row in grid.rows:
-            table.add_row(*(escape(printable(cell)) for cell in row))
-        console.print()
-        console.print(table)
+        return analyse_logs(*log.files, **log.arguments(), executor=crew.executor)
 
 
 @command.command("replay")
@@ -139,20 +148,19 @@ def _tables(found: Any) -> None:
     "--runs", type=click.IntRange(min=1), default=200, show_default=True, help="Replays, each with the rows permuted."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="One seed gives one result.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/logs.md).")
-def replay(files: tuple[str, ...], sampling: str, stopping: str, runs: int, seed: int, as_json: bool, **given: Any) -> None:
+@JSON
+def replay(log: Source, sampling: str, stopping: str, runs: int, seed: int, as_json: bool) -> None:
     """How many rows a rule would have needed: asking a mediator consumes its next logged row."""
-    from gobetween.cli import printable
+    ready()
     from gobetween.files.rules import parse_rule
     from gobetween.logs.replay import replay_logs
-    from gobetween.pages.log_words import replay_sentences
+    from gobetween.pages.log import replay_sentences
 
     who, when = parse_rule(sampling, "sampling", "--sampling"), parse_rule(stopping, "stopping", "--stopping")
-    found = replay_logs(*files, **settings(**given), sampling=who.rule, stopping=when.rule, runs=runs, seed=seed)
+    found = replay_logs(*log.files, **log.arguments(), sampling=who.rule, stopping=when.rule, runs=runs, seed=seed)
     if as_json:
         about = {"format": 1, "rows": found.rows, "sampling": who.name, "stopping": when.name, "delta": found.delta}
-        click.echo(json.dumps(about | {"runs": runs, "seed": seed} | found.to_dict(), indent=2, ensure_ascii=False))
+        print_json(about | {"runs": runs, "seed": seed} | found.to_dict())
         return
     click.echo(f"{runs} replays of {found.rows:,} rows, sampling {who.name}, stopping {when.name}")
-    for line in replay_sentences(found):
-        click.echo(printable(line))
+    show(None, False, *replay_sentences(found))

@@ -1,12 +1,13 @@
 """`gobetween plan`: read a file, plan, show."""
 
-import json
-import os
 from collections.abc import Callable
 from typing import TypeVar
 
 import click
 
+from gobetween.cli.plugins import ready
+from gobetween.cli.terminal import print_json, show_page
+from gobetween.cli.words import told
 from gobetween.errors import GoBetweenError, SpecError
 from gobetween.files.toml import read_toml
 
@@ -28,8 +29,7 @@ def command(file: str, delta: str | None, as_json: bool) -> None:
     """
     data = read_toml(file)
     K, E = (len(data[key]) if isinstance(data.get(key), list) else 1 for key in ("arms", "mediators"))
-    if K * max(K, E) ** 2 <= SMALL:
-        os.environ.setdefault("GOBETWEEN_JIT", "off")
+    ready(plain=K * max(K, E) ** 2 <= SMALL)
     from gobetween.files.problem import parse_spec
     from gobetween.simulation.plan import DELTAS, make_plan
 
@@ -37,11 +37,11 @@ def command(file: str, delta: str | None, as_json: bool) -> None:
     deltas = deltas_of(delta, spec.settings.delta)
     plan = named(file, lambda: make_plan(spec.problem, deltas or DELTAS))
     if as_json:
-        click.echo(json.dumps({"title": spec.title} | plan.to_dict(), indent=2, allow_nan=False))
+        print_json({"title": spec.title} | plan.to_dict())
     else:
-        from gobetween.cli.plan_page import show
+        from gobetween.pages.plan import sections, title_of
 
-        show(spec.title, plan)
+        show_page(title_of(spec.title, plan), sections(plan), ruled=True)
 
 
 def named(source: str, work: Callable[[], T]) -> T:
@@ -49,7 +49,7 @@ def named(source: str, work: Callable[[], T]) -> T:
     try:
         return work()
     except GoBetweenError as error:
-        raise SpecError(f"{source}: {error}") from None
+        raise SpecError(f"{source}: {told(error)}") from None
 
 
 def deltas_of(option: str | None, in_file: tuple[float, ...]) -> tuple[float, ...]:

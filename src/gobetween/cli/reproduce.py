@@ -2,10 +2,11 @@
 
 import time
 from pathlib import Path
-from typing import Any
 
 import click
 
+from gobetween.cli.plugins import ready
+from gobetween.cli.terminal import bar, show_page
 from gobetween.errors import ResultsError
 
 
@@ -18,7 +19,7 @@ from gobetween.errors import ResultsError
 )
 def command(tables: tuple[str, ...], runs: int | None, seed: int, out: str) -> None:
     """Run the paper's experiments; every cell beside the paper's number, and what our default rules need."""
-    from gobetween.cli.simulate import bar
+    ready()
     from gobetween.pages.html import write_report
     from gobetween.pages.reproduction import TITLE, sections, write_csv
     from gobetween.paper.reproduction import check, count_runs, reproduce
@@ -36,26 +37,5 @@ def command(tables: tuple[str, ...], runs: int | None, seed: int, out: str) -> N
     page = sections(found, seed, time.perf_counter() - start)
     write_csv(found, folder / "cells.csv")
     path = write_report(folder, TITLE, page)
-    _show(page)
+    show_page("", page)
     click.echo(f"\nThe report is {path}; all numbers are in {folder / 'cells.csv'}.")
-
-
-def _show(page: Any) -> None:
-    from rich.table import Table
-
-    from gobetween.cli.plan_page import page as new_page
-    from gobetween.pages.html import Grid, Text
-
-    console = new_page()
-    for section in page:
-        for block in section.blocks:
-            if isinstance(block, Text):
-                console.print(block.words, style="dim" if block.kind == "note" else None)
-            elif isinstance(block, Grid):
-                table = Table(box=None, padding=(0, 2, 0, 0), title=section.title, title_justify="left", title_style="bold")
-                for i, name in enumerate(block.header):
-                    table.add_column(name, justify="right" if i else "left", no_wrap=True)
-                for before, row in zip([None, *block.rows], block.rows, strict=False):
-                    table.add_row(row[0] if before is None or before[0] != row[0] else "", *row[1:])
-                console.print()
-                console.print(table)

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from gobetween.pages.figures import INK, MARKS, TONES, _delta, _dress, _plotly, _text, stopping_times
-from gobetween.pages.html import Grid, Picture, Section, Text
+from gobetween.pages.blocks import Grid, Picture, Section, Text
+from gobetween.pages.figures import INK, MARKS, TONES, delta_words, dress, graph_objects, shown, stopping_times
 from gobetween.simulation.comparison import Comparison
 from gobetween.simulation.results import Results
 from gobetween.simulation.runs import query_bounds
@@ -17,7 +17,7 @@ PAIRED = (
 
 def rule_comparison(comparison: Comparison, title: str = "") -> Any:
     """Queries of each pair of rules over those of the baseline, with 95% intervals; left of 1 a rule needs fewer."""
-    go = _plotly()
+    go = graph_objects()
     figure = go.Figure()
     several = len(comparison.problems) > 1
     names = {
@@ -30,17 +30,17 @@ def rule_comparison(comparison: Comparison, title: str = "") -> Any:
         shift = 0.4 * ((i + 0.5) / len(deltas) - 0.5)
         tone = TONES[i % 6]
         figure.add_scatter(
-            name=_delta(delta), mode="markers", marker={"symbol": MARKS[i % 6], "size": 9, "color": tone},
+            name=delta_words(delta), mode="markers", marker={"symbol": MARKS[i % 6], "size": 9, "color": tone},
             x=[row.queries.ratio for row in rows], y=[places[row.problem, row.rules] + shift for row in rows],
             error_x={"type": "data", "array": [row.queries.ratio_half_width for row in rows], "color": tone, "thickness": 2},
         )  # fmt: skip
     figure.add_scatter(
-        name=f"baseline: {_text(', '.join(comparison.baseline))}", mode="lines", x=[1.0, 1.0], y=[-0.5, len(names) - 0.5],
+        name=f"baseline: {shown(', '.join(comparison.baseline))}", mode="lines", x=[1.0, 1.0], y=[-0.5, len(names) - 0.5],
         line={"color": INK, "dash": "dot", "width": 2},
     )  # fmt: skip
-    ticks = {"tickvals": list(places.values()), "ticktext": [_text(name) for name in names.values()]}
+    ticks = {"tickvals": list(places.values()), "ticktext": [shown(name) for name in names.values()]}
     y = ticks | {"range": [len(names) - 0.5, -0.5]}
-    return _dress(figure, title, "queries, as a multiple of the baseline's", "sampling and stopping rule", y=y)
+    return dress(figure, title, "queries, as a multiple of the baseline's", "sampling and stopping rule", y=y)
 
 
 def sections(results: Results) -> list[Section]:

@@ -25,47 +25,47 @@ INK, GRID = "#222222", "#e3e3e3"
 
 def stopping_times(results: Mapping[str, Runs], bounds: Mapping[str, Sequence[float]], title: str = "") -> Any:
     """Distributions of τ for each risk: box = middle half, whiskers = 10% and 90%, a bar = the lower bound kl(δ, 1−δ)T*."""
-    go = _plotly()
+    go = graph_objects()
     figure = go.Figure()
     for i, (name, runs) in enumerate(results.items()):
         low, q1, median, q3, high = np.quantile(runs.tau, (0.1, 0.25, 0.5, 0.75, 0.9), axis=0)
         figure.add_box(
-            name=_text(name), y=[_delta(delta) for delta in runs.deltas], q1=q1, median=median, q3=q3, lowerfence=low,
+            name=shown(name), y=[delta_words(delta) for delta in runs.deltas], q1=q1, median=median, q3=q3, lowerfence=low,
             upperfence=high, mean=runs.tau.mean(axis=0), orientation="h", line={"color": TONES[i % 6], "width": 1.5},
             offsetgroup=str(i), legendgroup=str(i),
         )  # fmt: skip
     for i, (name, values) in enumerate(bounds.items()):
         runs = next(iter(results.values()))
         figure.add_scatter(
-            name=f"lower bound {_text(name)}".strip(), x=[max(v, 1.0) for v in values], y=[_delta(d) for d in runs.deltas],
+            name=f"lower bound {shown(name)}".strip(), x=[max(v, 1.0) for v in values], y=[delta_words(d) for d in runs.deltas],
             mode="markers", marker={"symbol": "line-ns", "size": 22, "line": {"width": 3, "color": (INK, "#888888")[i % 2]}},
         )  # fmt: skip
     figure.update_layout(boxmode="group")
     figure.update_yaxes(autorange="reversed")
-    return _dress(
+    return dress(
         figure, title, "queries until the rule stops (log scale)", "risk δ of a wrong answer", x={"type": "log", "dtick": "D2"}
     )
 
 
 def ratio_to_bound(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], T_star: float, title: str = "") -> Any:
     """Mean τ/ln(1/δ) against δ; it falls toward T*, which no rule passes as δ → 0."""
-    go = _plotly()
+    go = graph_objects()
     figure = go.Figure()
     for i, (name, (deltas, means)) in enumerate(curves.items()):
         ratios = [mean / -math.log(delta) for delta, mean in zip(deltas, means, strict=True)]
-        figure.add_scatter(x=list(deltas), y=ratios, name=_text(name), mode="lines+markers", **_line(i))
+        figure.add_scatter(x=list(deltas), y=ratios, name=shown(name), mode="lines+markers", **_line(i))
     ends = [1.0, min(min(deltas) for deltas, _ in curves.values())]
     line = {"color": INK, "dash": "dot", "width": 2}
     figure.add_scatter(x=ends, y=[T_star, T_star], name=f"T* = {T_star:.4g}", mode="lines", line=line)
     decades = -math.log10(ends[1])
     x = {"type": "log", "range": [0.0, -decades - 0.2], "dtick": 1 if decades < 6 else 3, "exponentformat": "power"}
     y = {"type": "log", "dtick": "D2"}
-    return _dress(figure, title, "risk δ of a wrong answer", "mean queries / ln(1/δ) (log scale)", x=x, y=y)
+    return dress(figure, title, "risk δ of a wrong answer", "mean queries / ln(1/δ) (log scale)", x=x, y=y)
 
 
 def evidence(trace: Trace, title: str = "") -> Any:
     """Along one run: Z(t) against the paper's threshold, and ln E against ln((K−1)/δ)."""
-    go = _plotly()
+    go = graph_objects()
     figure = go.Figure()
     figure.add_scatter(x=trace.t, y=trace.Z, name="Z(t), likelihood ratio", **_line(0, marks=False))
     figure.add_scatter(x=trace.t, y=trace.beta, name="its threshold (the paper's)", **_line(0, marks=False, dash="dot"))
@@ -79,17 +79,17 @@ def evidence(trace: Trace, title: str = "") -> Any:
                 textposition=("top left", "bottom right")[i], showlegend=False,
                 marker={"size": 11, "symbol": MARKS[i], "color": TONES[i]},
             )  # fmt: skip
-    return _dress(figure, title, "queries t", "evidence for the leader (nats)")
+    return dress(figure, title, "queries t", "evidence for the leader (nats)")
 
 
 def evidence_trail(trail: Sequence[tuple[int, float, float]], title: str = "") -> Any:
     """Along a live study: counted answers, the rule's statistic and its threshold."""
-    go = _plotly()
+    go = graph_objects()
     figure = go.Figure()
     counted, statistic, threshold = zip(*trail, strict=True)
     figure.add_scatter(x=counted, y=statistic, name="evidence", **_line(0, marks=False))
     figure.add_scatter(x=counted, y=threshold, name="threshold", **_line(0, marks=False, dash="dot"))
-    return _dress(figure, title, "counted answers", "evidence for the leader (nats)")
+    return dress(figure, title, "counted answers", "evidence for the leader (nats)")
 
 
 def mediator_shares(names: Sequence[str], shares: ArrayLike, omega: ArrayLike, title: str = "") -> Any:
@@ -104,49 +104,49 @@ def arm_shares(names: Sequence[str], shares: ArrayLike, weights: ArrayLike, titl
 
 def estimates(arms: Sequence[ArmReport], means: Sequence[float] | None = None, title: str = "") -> Any:
     """Estimated means with their confidence sequences, which hold at all times together; they are not the stopping rule."""
-    go = _plotly()
+    go = graph_objects()
     seen = [arm for arm in arms if arm.estimate is not None]
     low = [_finite(arm.estimate, arm.low) for arm in seen]
     high = [_finite(arm.estimate, arm.high) for arm in seen]
     figure = go.Figure()
     figure.add_scatter(
-        x=[arm.estimate for arm in seen], y=[f"{_text(arm.arm)} (n = {arm.pulls:,})" for arm in seen], mode="markers",
+        x=[arm.estimate for arm in seen], y=[f"{shown(arm.arm)} (n = {arm.pulls:,})" for arm in seen], mode="markers",
         name="estimate and its confidence sequence", marker={"color": TONES[0], "size": 9},
         error_x={"type": "data", "symmetric": False, "array": high, "arrayminus": low, "color": TONES[0], "thickness": 2},
     )  # fmt: skip
     if means is not None:
         figure.add_scatter(
-            x=list(means), y=[f"{_text(arm.arm)} (n = {arm.pulls:,})" for arm in arms], mode="markers", name="true mean",
+            x=list(means), y=[f"{shown(arm.arm)} (n = {arm.pulls:,})" for arm in arms], mode="markers", name="true mean",
             marker={"symbol": "line-ns", "size": 18, "line": {"width": 3, "color": TONES[1]}},
         )  # fmt: skip
     figure.update_yaxes(autorange="reversed")
-    return _dress(figure, title, "mean reward", "arm")
+    return dress(figure, title, "mean reward", "arm")
 
 
 def mediation_price(
     x: Sequence[float], y: Sequence[float], ratios: ArrayLike, x_name: str, y_name: str, title: str = ""
 ) -> Any:
     """T*(μ, π)/T*(μ) over a grid [y, x]: how many times the queries of pulling arms directly."""
-    go = _plotly()
+    go = graph_objects()
     values = np.asarray(ratios, dtype=np.float64)
     contour = go.Contour(
         x=list(x), y=list(y), z=values, colorscale="Greys", contours={"showlabels": True, "labelfont": {"size": 12}},
         line={"width": 1, "color": INK}, colorbar={"title": {"text": "price of<br>mediation"}},
     )  # fmt: skip
-    return _dress(go.Figure(contour), title, x_name, y_name)
+    return dress(go.Figure(contour), title, x_name, y_name)
 
 
 def _bars(
     names: Sequence[str], observed: ArrayLike, optimal: ArrayLike, words: tuple[str, str], title: str, x_name: str, y_name: str
 ) -> Any:
-    go = _plotly()
+    go = graph_objects()
     figure = go.Figure()
     for i, (word, values) in enumerate(zip(words, (observed, optimal), strict=True)):
         figure.add_bar(
-            x=[_text(name) for name in names], y=np.asarray(values, dtype=np.float64), name=word,
+            x=[shown(name) for name in names], y=np.asarray(values, dtype=np.float64), name=word,
             marker={"color": TONES[(0, 3)[i]], "line": {"color": INK, "width": 1}, "pattern": {"shape": PATTERNS[i]}},
         )  # fmt: skip
-    return _dress(figure, title, x_name, y_name, y={"tickformat": ".0%", "rangemode": "tozero"}, x={"type": "category"})
+    return dress(figure, title, x_name, y_name, y={"tickformat": ".0%", "rangemode": "tozero"}, x={"type": "category"})
 
 
 def _line(i: int, marks: bool = True, dash: str | None = None) -> dict[str, Any]:
@@ -154,11 +154,11 @@ def _line(i: int, marks: bool = True, dash: str | None = None) -> dict[str, Any]
     return style | ({"marker": {"symbol": MARKS[i % 6], "size": 7}} if marks else {"mode": "lines"})
 
 
-def _dress(figure: Any, title: str, x_name: str, y_name: str, x: Any = None, y: Any = None) -> Any:
+def dress(figure: Any, title: str, x_name: str, y_name: str, x: Any = None, y: Any = None) -> Any:
     """One look for all."""
     axis = {"gridcolor": GRID, "zeroline": False, "linecolor": INK, "ticks": "outside", "automargin": True}
     figure.update_layout(
-        template="none", title={"text": _text(title), "x": 0, "xref": "paper", "font": {"size": 16}} if title else None,
+        template="none", title={"text": shown(title), "x": 0, "xref": "paper", "font": {"size": 16}} if title else None,
         font={"family": "system-ui, sans-serif", "size": 13, "color": INK}, paper_bgcolor="white", plot_bgcolor="white",
         legend={"orientation": "h", "y": -0.22, "x": 0}, margin={"l": 70, "r": 20, "t": 50 if title else 20, "b": 60},
         height=430,
@@ -168,7 +168,8 @@ def _dress(figure: Any, title: str, x_name: str, y_name: str, x: Any = None, y: 
     return figure
 
 
-def _plotly() -> Any:
+def graph_objects() -> Any:
+    """The part of Plotly that draws."""
     try:
         import plotly.graph_objects as go
     except ImportError:
@@ -176,12 +177,13 @@ def _plotly() -> Any:
     return go
 
 
-def _text(name: str) -> str:
+def shown(name: str) -> str:
     """Names as they are: Plotly would read tags."""
     return html.escape(name, quote=False)
 
 
-def _delta(delta: float) -> str:
+def delta_words(delta: float) -> str:
+    """A risk on an axis."""
     return f"δ = {delta:g}"
 
 

@@ -2,11 +2,10 @@
 
 import html
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gobetween.errors import ResultsError
+from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
@@ -16,6 +15,7 @@ p.lead { font-size: 1.15rem; } p.note, figcaption { color: #555; font-size: .92r
 th, td { padding: .2rem .7rem; text-align: right; white-space: nowrap; }
 th { border-bottom: 2px solid #222; vertical-align: bottom; }
 td:first-child, th:first-child { text-align: left; padding-left: 0; } tr.first td { border-top: 1px solid #bbb; }
+.words { text-align: left; }
 figure { margin: 1.5rem 0; } code { background: #f3f3f3; padding: .1em .3em; }
 """
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
@@ -25,42 +25,6 @@ CONFIG = {
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "zoomIn2d", "zoomOut2d", "autoScale2d"],
     "toImageButtonOptions": {"format": "svg"},
 }
-
-
-@dataclass(frozen=True)
-class Text:
-    """A paragraph; kind is "", "lead" or "note"."""
-
-    words: str
-    kind: str = ""
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table of strings; a row whose first cell differs from the one before opens a group."""
-
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A Plotly figure with a caption and a name for its file."""
-
-    name: str
-    figure: Any
-    caption: str
-
-
-Block = Text | Grid | Picture
-
-
-@dataclass(frozen=True)
-class Section:
-    """A heading and what stands under it."""
-
-    title: str
-    blocks: Sequence[Block]
 
 
 def render(title: str, sections: Sequence[Section]) -> str:
@@ -94,15 +58,15 @@ def _block(block: Block) -> str:
 
 
 def _grid(grid: Grid) -> str:
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in grid.header)
-    body, before = [], None
-    for row in grid.rows:
-        group = ' class="first"' if row[0] != before else ""
-        shown = [row[0] if row[0] != before else "", *row[1:]]
-        body.append(f"<tr{group}>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in shown) + "</tr>")
-        before = row[0]
-    rows = "\n".join(body)
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>\n{rows}\n</tbody></table></div>'
+    words = [i for i, name in enumerate(grid.header or ("", "")) if not name]
+
+    def line(cells: Sequence[str], tag: str, group: str = "") -> str:
+        shown = (f"<{tag}{' class=words' * (i in words)}>{html.escape(cell)}</{tag}>" for i, cell in enumerate(cells))
+        return f"<tr{group}>{''.join(shown)}</tr>"
+
+    head = f"<thead>{line(grid.header, 'th')}</thead>" if grid.header else ""
+    rows = "\n".join(line(row, "td", ' class="first"' if row[0] else "") for row in grid.grouped())
+    return f'<div class="scroll"><table>{head}<tbody>\n{rows}\n</tbody></table></div>'
 
 
 def _plotly_js() -> str:

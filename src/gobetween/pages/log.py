@@ -1,19 +1,21 @@
-"""The page of a log."""
+"""What a log says, in sentences, tables and figures, for the terminal and the page."""
 
+import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from gobetween.pages.figures import arm_shares, estimates, evidence_trail, mediator_shares
-from gobetween.pages.html import Block, Picture, Section, Text
-from gobetween.pages.log_words import arm_grid, policy_grid, sentences
+from gobetween.logs.replay import Replay
+from gobetween.logs.report import LogReport
+from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
 
 TITLE = "What the log says"
 
 
-def sections(found: Any, files: Sequence[str]) -> list[Section]:
+def sections(found: LogReport, files: Sequence[str]) -> list[Section]:
     """The answer, the figures, the tables."""
+    from gobetween.pages.figures import arm_shares, estimates, evidence_trail, mediator_shares
+
     lines = sentences(found)
     answer: list[Block] = [
         Text(lines[0], "lead"),
@@ -43,3 +45,121 @@ def sections(found: Any, files: Sequence[str]) -> list[Section]:
         Section("Arms", [arm_grid(found)]),
         Section("Policies", [policy_grid(found), Text("Shares of each mediator's rows with exact 95% intervals.", "note")]),
     ]
+
+
+def sentences(found: LogReport) -> list[str]:
+    """The answer first, then what is missing, then the alarms."""
+    lines = [_answer(found)]
+    if not found.identified and found.leader is not None:
+        lines += _missing(found)
+    if not found.ordered:
+        lines.append(
+            "Files were counted in parallel: at which row the claim could first have been made needs one pass in order."
+        )
+    if found.never_pulled:
+        lines.append(f"Nobody pulls {_list(found.never_pulled)}: nothing can be said about what is never tried.")
+    lines += _alarms(found)
+    if found.disorder is not None:
+        where = f"{found.disorder.source} row {found.disorder.row}"
+        lines.append(
+            f"The order column does not rise ({where} comes before the row above it; texts are compared as texts, so write "
+            "dates as 2026-11-15): the row of the first claim then means nothing; the verdict at the end does not depend on it."
+        )
+    if found.bad_count:
+        first = "; ".join(f"{row.source} row {row.row}: {row.reason}" for row in found.bad[:5])
+        lines.append(f"{found.bad_count:,} rows were left out: {first}{' …' if found.bad_count > 5 else ''}")
+    return lines
+
+
+def _answer(found: LogReport) -> str:
+    risk = f"wrong with probability at most {found.delta:g}"
+    if found.claim is not None:
+        claim = found.claim
+        where = f"row {claim.row:,}" + (f" ({claim.source}, row {claim.source_row:,})" if claim.row != claim.source_row else "")
+        return f"The best arm is {claim.arm!r}, {risk}; of {found.rows:,} rows it could first be claimed at {where}."
+    if found.identified:
+        return f"The best arm is {found.leader!r}, {risk}, after {found.rows:,} rows."
+    if found.leader is None:
+        return "Nothing can be said: no row could be used."
+    return f"After {found.rows:,} rows the best arm is not certain at risk {found.delta:g}; {found.leader!r} leads."
+
+
+def _missing(found: LogReport) -> list[str]:
+    lines = [
+        f"p-value {found.p_value:.3g} against “some other arm is strictly better than {found.leader!r}”.",
+        f"Still in play: {_list(found.in_play)}.",
+    ]
+    if math.isfinite(found.rows_to_go):
+        words = (
+            f"At the present estimates about {math.ceil(found.rows_to_go):,} more rows of the same mixture are to be expected"
+        )
+        if math.isfinite(found.queries_to_go) and len(found.mediators) > 1:
+            words += f"; {math.ceil(found.queries_to_go):,} if one could choose whom to ask"
+        lines.append(words + ".")
+    if found.omega is not None and len(found.mediators) > 1:
+        plan = ", ".join(
+            f"{name!r} {share:.0%}" for name, share in zip(found.mediators, found.omega, strict=True) if share >= 0.005
+        )
+        lines.append(f"Whom to ask then: {plan}.")
+    return lines
+
+
+def _alarms(found: LogReport) -> list[str]:
+    lines = []
+    for alarm in found.policy_alarms:
+        if alarm.raised:
+            lines.append(
+                f"ALARM: {alarm.subject!r} does not act by its declared policy (evidence {alarm.log_e:.1f} nats, limit "
+                f"{alarm.limit:.1f}). The answer stays valid; plans that rest on that policy are off."
+            )
+    for alarm in found.confounding:
+        if alarm.raised:
+            lines.append(
+                f"ALARM: {alarm.subject!r} pays differently with different mediators (evidence {alarm.log_e:.1f} nats, limit "
+                f"{alarm.limit:.1f}). Something else decides both who acts and what is paid, and the guarantee does not hold."
+            )
+    if found.confounding and not any(alarm.raised for alarm in found.confounding):
+        lines.append("No sign that an arm pays differently with different mediators; confounding common to all cannot be seen.")
+    return lines
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names))
+
+
+def arm_grid(found: LogReport) -> Grid:
+    """Arms with estimates and intervals."""
+    rows = []
+    for arm in found.arms:
+        estimate = "" if arm.estimate is None else f"{arm.estimate:.4g}"
+        low, high = ("…" if not math.isfinite(end) else f"{end:.4g}" for end in (arm.low, arm.high))
+        rows.append((arm.arm, f"{arm.pulls:,}", estimate, f"{low} to {high}"))
+    return Grid(("arm", "rows", "estimate", "interval, always valid"), rows)
+
+
+def policy_grid(found: LogReport) -> Grid:
+    """How often each mediator pulls each arm; exact 95% intervals."""
+    cells = found.policies()
+    rows = []
+    for e, mediator in enumerate(found.mediators):
+        part = cells[e * len(found.arms) : (e + 1) * len(found.arms)]
+        shown = [f"{c['share']:.1%} ({c['low']:.1%}–{c['high']:.1%})" for c in part]
+        rows.append((mediator, f"{sum(c['rows'] for c in part):,}", *shown))
+    return Grid(("mediator", "rows", *(arm.arm for arm in found.arms)), rows)
+
+
+def replay_sentences(found: Replay) -> list[str]:
+    """What replays came to: a Replay in words."""
+    numbers = found.to_dict()
+    lines = [f"the rule stopped in {numbers['stopped']} of {len(found.tau)}"]
+    if numbers["stopped"]:
+        error = "" if numbers["half_width"] is None else f" ± {numbers['half_width']:,.0f}"
+        low, high = numbers["quantiles"]
+        lines.append(f"after {numbers['mean']:,.0f}{error} rows on average, 10% to 90%: {low:,.0f} to {high:,.0f}")
+    lines += [f"  named {name!r} {times} times" for name, times in numbers["named"].items()]
+    lines += [
+        f"  in {n} replays the log of {name!r} ran out before the rule stopped" for name, n in found.exhausted.items() if n
+    ]
+    if numbers["ran_out"]:
+        lines.append("Replays that ran out are not in the mean, which is then too small: a longer log would tell.")
+    return lines

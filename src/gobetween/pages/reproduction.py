@@ -12,7 +12,7 @@ from gobetween.core.bound import lower_bound
 from gobetween.core.geometry import price_of_mediation
 from gobetween.core.problem import Problem
 from gobetween.errors import ResultsError
-from gobetween.pages.html import Grid, Picture, Section, Text
+from gobetween.pages.blocks import Grid, Picture, Section, Text
 from gobetween.paper.reproduction import Reproduced
 from gobetween.paper.tables import EXPERIMENT_1
 

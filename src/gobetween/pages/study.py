@@ -1,78 +1,62 @@
 """The page of a study: the answer, figures, and what the reader must know about how it was reached."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from gobetween.core.evidence import ArmReport
+from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
 from gobetween.pages.figures import arm_shares, estimates, evidence_trail, mediator_shares
-from gobetween.pages.html import Block, Grid, Picture, Section, Text
+from gobetween.pages.status import answer, arms, mediator_grid, notes
 from gobetween.pages.words import event_words
+from gobetween.study.spec import StudySpec
+from gobetween.study.status import Status
+from gobetween.study.study import Study
 
-LAST = 200
+LAST = 200  # events that are listed
+FAIR = (
+    "Silence, cancelling, expiry, answers that came unasked and corrections must not depend on rewards: compare the mediators' "
+    "shares."
+)
 
 
-def sections(study: Any) -> tuple[str, list[Section]]:
+def sections(study: Study) -> tuple[str, list[Section]]:
     """Title and page."""
-    status, (desk, _, seq) = study.status(), study.look()
-    arms = [ArmReport(**(arm | {"low": _open(arm["low"], -1), "high": _open(arm["high"], 1)})) for arm in status.arms]
-    answer: list[Block] = [Text(status.sentence, "lead"), Text(status.how_far)]
-    if status.leader is not None:
-        answer.append(Text(f"p-value {status.p_value:.3g} against “some other arm is strictly better than {status.leader}”."))
-    answer += [Text(line, "note") for line in status.assumptions]
-    pictures: list[Block] = []
-    if desk.trail:
-        pictures.append(
-            Picture(
-                "evidence",
-                evidence_trail(desk.trail, "Evidence for the leader"),
-                "The study stops when the line meets its threshold; after that it is history.",
-            )
-        )
-    if any(arm.estimate is not None for arm in arms):
-        words = (
-            f"Intervals hold for all arms at all times together with probability {1 - status.delta:g}; not the stopping rule."
-        )
-        pictures.append(Picture("estimates", estimates(arms, title="Estimated means"), words))
-    if desk.spent[0]:
-        pictures.append(
-            Picture(
-                "mediators",
-                mediator_shares(
-                    desk.spec.mediators,
-                    [m["share"] for m in status.mediators],
-                    [m["target"] for m in status.mediators],
-                    "Whom it asked",
-                ),
-                "Shares of queries, and what the sampling rule follows now.",
-            )
-        )
-    pulls = np.array([arm["pulls"] for arm in status.arms], float)
-    if pulls.sum() and all(row is not None for row in desk.spec.policies):
-        policies = np.array([row for row in desk.spec.policies if row is not None])
-        induced = policies.T @ np.array([m["target"] for m in status.mediators])
-        figure = arm_shares(desk.spec.arms, pulls / pulls.sum(), induced, "What they pulled")
-        pictures.append(Picture("arms", figure, "Shares of pulls, and what the followed mediators would pull on average."))
-    header = ("mediator", "asked", "told", "silent", "cancelled", "expired", "late", "unasked", "corrected")
-    rows = [[m["mediator"], *(f"{m[key]:,}" for key in header[1:])] for m in status.mediators]
+    status, (state, _, seq) = study.status(), study.look()
     log = [[event_words(event)] for event in study.events(max(0, seq - LAST))]
     parts = [
-        Section("", answer),
-        Section("Figures", pictures),
-        Section(
-            "Mediators",
-            [
-                Grid(header, rows),
-                Text(
-                    "Silence, cancelling, expiry, answers that came unasked and corrections must not depend on rewards: "
-                    "compare the mediators' shares.",
-                    "note",
-                ),
-            ],
-        ),
+        Section("", [*answer(status), *notes(status)]),
+        Section("Figures", _pictures(status, state.spec, state.trail)),
+        Section("Arms", arms(status)),
+        Section("Mediators", [mediator_grid(status), Text(FAIR, "note")]),
         Section(f"The last {len(log)} events", [Grid(["event"], log)]),
     ]
     return status.title or f"Study {status.name}", parts
+
+
+def _pictures(status: Status, spec: StudySpec, trail: Sequence[tuple[int, float, float]]) -> list[Block]:
+    """What there is to see so far."""
+    target = [m["target"] for m in status.mediators]
+    pictures: list[Block] = []
+    if trail:
+        figure = evidence_trail(trail, "Evidence for the leader")
+        words = "The study stops when the line meets its threshold; after that it is history."
+        pictures.append(Picture("evidence", figure, words))
+    reports = [ArmReport(**(arm | {"low": _open(arm["low"], -1), "high": _open(arm["high"], 1)})) for arm in status.arms]
+    if any(arm.estimate is not None for arm in reports):
+        words = (
+            f"Intervals hold for all arms at all times together with probability {1 - status.delta:g}; not the stopping rule."
+        )
+        pictures.append(Picture("estimates", estimates(reports, title="Estimated means"), words))
+    if status.queries:
+        figure = mediator_shares(spec.mediators, [m["share"] for m in status.mediators], target, "Whom it asked")
+        pictures.append(Picture("mediators", figure, "Shares of queries, and what the sampling rule follows now."))
+    pulls = np.array([arm["pulls"] for arm in status.arms], float)
+    policies = [row for row in spec.policies if row is not None]
+    if pulls.sum() and len(policies) == len(spec.policies):
+        figure = arm_shares(spec.arms, pulls / pulls.sum(), np.array(policies).T @ np.array(target), "What they pulled")
+        pictures.append(Picture("arms", figure, "Shares of pulls, and what the followed mediators would pull on average."))
+    return pictures
 
 
 def _open(end: float | None, side: int) -> float:

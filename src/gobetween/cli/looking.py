@@ -1,0 +1,97 @@
+"""The verbs that only look: status, events, export, report, doctor."""
+
+import csv
+import sys
+from pathlib import Path
+
+import click
+
+from gobetween.cli.terminal import json_line, print_json, show, show_page, target
+from gobetween.cli.verb import Call, verb
+from gobetween.errors import StudyError
+
+COLUMNS = ("query", "mediator", "status", "arm", "reward", "slot", "worker")
+KEEP = "keep a copy of the store before anything else, and pause the study; the log is the record that counts"
+
+
+@verb("status")
+def status(call: Call) -> None:
+    """The answer so far, and how far the study is from being sure."""
+    found = call.open(view=True).status()
+    if call.as_json:
+        print_json(found.to_dict())
+        return
+    from gobetween.pages.status import SHOWN, sections
+
+    show_page(f"{found.title or found.name} ({found.state})", sections(found))
+    if len(found.pending) > SHOWN:
+        click.echo("gobetween pending lists all open queries")
+
+
+@verb("events")
+@click.option("--after", type=click.IntRange(0, 2**62), default=0, help="Only events after this number.")
+@click.option("--limit", type=click.IntRange(1, 2**62), help="At most that many [default: all].")
+def events(call: Call, after: int, limit: int | None) -> None:
+    """The log, one event on a line."""
+    study = call.open(view=True)
+    from gobetween.pages.words import event_words
+
+    for event in study.events(after, limit):
+        if call.as_json:
+            click.echo(json_line(event))
+        else:
+            show(None, False, event_words(event))
+
+
+@verb("export")
+@click.option("--csv", "to_csv", type=click.Path(), help="Write one row for each query; - is standard output.")
+@click.option("--jsonl", type=click.Path(), help="Write one event on a line; - is standard output.")
+def export(call: Call, to_csv: str | None, jsonl: str | None) -> None:
+    """Write the queries as CSV, the events as JSON lines, or both."""
+    if not to_csv and not jsonl:
+        raise StudyError("name at least one of --csv FILE and --jsonl FILE")
+    study, written = call.open(view=True), {}
+    from gobetween.pages.words import csv_safe
+
+    if to_csv:
+        with target(to_csv) as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(COLUMNS)
+            rows = [[csv_safe(row[column]) for column in COLUMNS] for row in study.export()]
+            writer.writerows(rows)
+        written["csv"] = len(rows)
+    if jsonl:
+        with target(jsonl) as stream:
+            for n, event in enumerate(study.events(), start=1):
+                stream.write(json_line(event) + "\n")
+                written["jsonl"] = n
+    if "-" not in (to_csv, jsonl):
+        call.show({"written": written}, f"written: {', '.join(f'{n} lines of {kind}' for kind, n in written.items())}")
+
+
+@verb("report")
+@click.option("--out", type=click.Path(), default="study-report", show_default=True, help="Folder for report.html.")
+def report(call: Call, out: str) -> None:
+    """A page with the answer, the figures and what was recorded."""
+    study = call.open(view=True)
+    from gobetween.pages.html import write_report
+    from gobetween.pages.study import sections
+
+    path = write_report(Path(out), *sections(study))
+    call.show({"report": str(path)}, f"the report is {path}")
+
+
+@verb("doctor")
+@click.option("--migrate", is_flag=True, help="First bring the store's tables up to date.")
+def doctor(call: Call, migrate: bool) -> None:
+    """Check the store, replay the log and compare; says what to do."""
+    if migrate:
+        call.prepare()
+        from gobetween.study.store import migrate_study
+
+        migrate_study(call.where)
+    complaints = call.open(view=True).doctor()
+    healthy = "all is well: the log, the snapshot and the queries agree"
+    call.show({"complaints": complaints}, *([*complaints, KEEP] if complaints else [healthy]))
+    if complaints:
+        sys.exit(1)

@@ -1,0 +1,126 @@
+"""The terminal: the console, pages and tables on it, the bar, JSON, and where to write."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from gobetween.errors import ResultsError
+from gobetween.export import json_safe
+from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+NARROWEST = 60
+
+
+def printable(text: str) -> str:
+    """Text that is safe to show in a terminal: control characters are spelled out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def page() -> "Console":
+    """Where to print: names are shown as they are, and narrow terminals scroll."""
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    if console.width < NARROWEST:
+        console.width = NARROWEST
+    return console
+
+
+def show_page(title: str, sections: Sequence[Section], *, ruled: bool = False) -> None:
+    """Print a page: title, headings, texts and tables; pictures are for reports."""
+    console, first = page(), True
+    if title:
+        console.print(printable(title), style="bold")
+    for section in sections:
+        blocks = [block for block in section.blocks if not isinstance(block, Picture)]
+        if not blocks:
+            continue
+        if section.title or not first:
+            console.print()
+        if section.title:
+            console.print(printable(section.title), style="bold")
+        for block in blocks:
+            _show_block(console, block, ruled)
+        first = False
+
+
+def _show_block(console: "Console", block: Block, ruled: bool) -> None:
+    if isinstance(block, Text):
+        console.print(printable(block.words), style="dim" if block.kind == "note" else None)
+    elif isinstance(block, Grid) and block.header:
+        console.print(grid_table(block, ruled))
+    elif isinstance(block, Grid):
+        widest = max(len(row[0]) for row in block.rows)
+        for name, fact in block.rows:
+            console.print(printable(f"{name:<{widest}}  {fact}"))
+
+
+def grid_table(grid: Grid, ruled: bool = False) -> "Table":
+    """A grid as a table: numbers stand right, names and remarks left; no cell is ever folded or cut, only headings are."""
+    from rich.box import HEAVY_HEAD
+    from rich.cells import cell_len
+    from rich.table import Table
+
+    look = {"box": HEAVY_HEAD, "pad_edge": False} if ruled else {"box": None, "padding": (0, 2, 0, 0)}
+    table = Table(show_edge=False, **look)
+    rows = [[printable(cell) for cell in row] for row in grid.grouped()]
+    for i, name in enumerate(grid.header):
+        widest = max((cell_len(row[i]) for row in rows), default=0)
+        table.add_column(printable(name), justify="right" if i and name else "left", min_width=widest)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def show(value: object, as_json: bool, *lines: str) -> None:
+    """Print one JSON object, or lines for people."""
+    if as_json:
+        print_json(value)
+    else:
+        for line in lines:
+            click.echo("\n".join(printable(part) for part in line.split("\n")))
+
+
+def print_json(value: object) -> None:
+    """Print one JSON object; letters are spelled out only where the terminal has none for them."""
+    plain = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "") != "utf8"
+    click.echo(json.dumps(json_safe(value), indent=2, allow_nan=False, ensure_ascii=plain))
+
+
+def json_line(value: object) -> str:
+    """One JSON object on one line."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+@contextmanager
+def target(path: str, option: str = "") -> Iterator[TextIO]:
+    """Where to write: a file, or standard output for `-`; what cannot be written is told by name."""
+    try:
+        if path == "-":
+            yield sys.stdout
+        else:
+            with Path(path).open("w", encoding="utf-8", newline="") as stream:
+                yield stream
+    except OSError as error:
+        raise ResultsError(f"{option} {path}: cannot be written ({error.strerror or error})".lstrip()) from None
+
+
+@contextmanager
+def bar(runs: int, quiet: bool = False) -> Iterator[Callable[[int], None]]:
+    """A live bar on standard error, with the time that is left, when someone watches."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as shown:
+        task = shown.add_task("runs", total=runs)
+        yield lambda n: shown.advance(task, n)

@@ -1,0 +1,104 @@
+"""What the verbs of a live study share: where the study is, and how they say what they did.
+
+Each verb is one transaction on the study's store; `--json` prints one object (shapes: docs/live.md).
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gobetween.cli.plugins import ready
+from gobetween.cli.terminal import show
+from gobetween.errors import StudyError
+
+if TYPE_CHECKING:
+    from gobetween.study.study import Study
+    from gobetween.study.transaction import Receipt, StudyQuery
+
+VARIABLE = "GOBETWEEN_STUDY"
+SMALL = 40_000  # bytes of a study.toml up to which plain Python answers before compiled code is even loaded
+
+
+@dataclass(frozen=True)
+class Call:
+    """A verb as it was called: on which study, by whom, and for whom it prints."""
+
+    study: str | None
+    name: str | None
+    actor: str | None
+    as_json: bool
+
+    @property
+    def where(self) -> str:
+        """study.toml, a SQLite file or a URL."""
+        return self.study or os.environ.get(VARIABLE) or "study.toml"
+
+    def prepare(self) -> None:
+        """Make ready for a study of its size; without a file there is none."""
+        path = Path(self.where)
+        if self.where == "study.toml" and not path.exists():
+            raise StudyError("there is no study.toml here: gobetween init makes one, --study names another place")
+        ready(plain=path.suffix != ".toml" or not path.is_file() or path.stat().st_size < SMALL)
+
+    def open(self, *, view: bool = False) -> "Study":
+        """The study that is meant; a view does not take over changes of study.toml."""
+        self.prepare()
+        from gobetween.study.store import open_study
+
+        found = open_study(self.where, self.name, self.actor, take_over=not view)
+        if found.unsaved:
+            differs = f"{self.where} differs from the stored study ({', '.join(found.unsaved)})"
+            click.echo(f"note: {differs}; the next ask or tell takes that over or refuses", err=True)
+        return found
+
+    def show(self, value: dict[str, object], *lines: str) -> None:
+        """Print one JSON object, or lines for people."""
+        show({"format": 1, **value}, self.as_json, *lines)
+
+    def done(self, receipt: "Receipt", words: str) -> None:
+        """Print what a command has brought about."""
+        self.show(asdict(receipt), *_receipt_lines(receipt, words))
+
+
+def verb(name: str) -> Callable[[Callable[..., None]], click.Command]:
+    """A command on a study: found by --study, the environment or ./study.toml, and given to the function as a Call."""
+
+    def wrap(function: Callable[..., None]) -> click.Command:
+        @wraps(function)
+        def run(study: str | None, name: str | None, actor: str | None, as_json: bool, **rest: object) -> None:
+            function(Call(study, name, actor, as_json), **rest)
+
+        command = click.command(name)(run)
+        for option in (
+            click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/live.md)."),
+            click.option("--actor", help="Who does this [default: the user's name]."),
+            click.option("--name", help="Which study of a store that holds several."),
+            click.option("--study", help=f"study.toml, a SQLite file or a URL [default: ${VARIABLE}, or ./study.toml]."),
+        ):
+            command = option(command)
+        return command
+
+    return wrap
+
+
+def query_words(query: "StudyQuery") -> str:
+    """A query for the one who carries it out."""
+    contact = f" ({query.contact})" if query.contact else ""
+    again = f", instead of query {query.reissue_of}" if query.reissue_of is not None else ""
+    return f"query {query.id}: ask {query.mediator}{contact}{again}{'' if query.new else ' (already asked)'}"
+
+
+def _receipt_lines(receipt: "Receipt", done: str) -> list[str]:
+    lines = [done if receipt.recorded else "already recorded, nothing changed"]
+    if receipt.late:
+        lines.append("it came after its lease had ended; it counts, and is marked as late")
+    if receipt.stopped is not None:
+        from gobetween.study.transaction import verdict_words
+
+        lines.append(f"the study has stopped: {verdict_words(receipt.stopped)}")
+    return lines + [query_words(query) for query in receipt.asked]

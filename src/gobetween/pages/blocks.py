@@ -1,0 +1,49 @@
+"""What a page is made of: values that the terminal, a report and a notebook each show in their own way."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph; kind is "", "lead" or "note"."""
+
+    words: str
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of strings. The first column and those without a heading are words, the others numbers.
+
+    Without a header it is a list of names and what they are.
+    """
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def grouped(self) -> list[list[str]]:
+        """The rows as they are shown: a row that begins like the one before leaves its first cell empty."""
+        before = [None, *(row[0] for row in self.rows)]
+        return [["" if row[0] == above else row[0], *row[1:]] for above, row in zip(before, self.rows, strict=False)]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A Plotly figure with a caption and a name for its file."""
+
+    name: str
+    figure: Any
+    caption: str
+
+
+Block = Text | Grid | Picture
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands under it."""
+
+    title: str
+    blocks: Sequence[Block]

@@ -1,0 +1,109 @@
+"""The page of a plan: what an experiment needs at least, whom to ask, who is not needed."""
+
+from gobetween.pages.blocks import Block, Grid, Section, Text
+from gobetween.simulation.plan import Plan
+
+BAR = 16
+MOST_DELTAS = 3  # columns of expected queries
+
+
+def title_of(title: str, plan: Plan) -> str:
+    """The file's title, or the size of the problem."""
+    return title or f"{plan.problem.K} arms, {plan.problem.E} mediators"
+
+
+def sections(plan: Plan) -> list[Section]:
+    """Facts, targets, mediators, arms, remarks."""
+    if plan.bound.status == "tie":
+        names = " and ".join(plan.best_arms)
+        return [Section("", [Text(f"{names} share the best mean: no number of queries can tell which is best (T* = ∞).")])]
+    parts = [Section("", _facts(plan)), _targets(plan), _mediators(plan), _arms(plan), Section("", _notes(plan))]
+    return [part for part in parts if part.blocks]
+
+
+def _facts(plan: Plan) -> list[Block]:
+    bound, family = plan.bound, plan.problem.family
+    parameters = ", ".join(f"{name} {value:g}" for name, value in family.parameters().items())
+    facts = [
+        ("Rewards", f"{family.name}{f' ({parameters})' if parameters else ''}"),
+        ("Best arm", f"{plan.best_arms[0]} (by the means in the file)"),
+        ("Hardest rival", plan.problem.arms[plan.hardest_rival]),
+        ("T*", f"{bound.T_star:.6g} {plan.unit} for each unit of kl(δ, 1−δ) ≈ ln(1/δ)"),
+        ("Price of mediation", _price(plan)),
+    ]
+    blocks: list[Block] = [Grid((), facts)]
+    if bound.is_proxy:
+        blocks.append(Text("Rewards are only known to be bounded: T* is a proxy that guides planning, not a lower bound."))
+    if bound.status == "inexact":
+        blocks.append(Text(f"T* lies between {bound.T_lower:.9g} and {bound.T_upper:.9g}: true, but wider than asked for."))
+    return blocks
+
+
+def _price(plan: Plan) -> str:
+    aside = "" if plan.problem.costs is None else " (costs aside)"
+    if plan.problem.direct:
+        return "none: arms are pulled directly"
+    if plan.price.is_free:
+        return f"none: the mediators can play the best direct allocation{aside}"
+    return f"{plan.price.ratio:.4g} times the queries of pulling arms directly{aside}"
+
+
+def _targets(plan: Plan) -> Section:
+    costly = plan.unit == "cost"
+    what = "cost" if costly else "number of queries"
+    heading = f"Expected {what}, roughly" if plan.bound.is_proxy else f"Least expected {what}: no method does better on average"
+    rows = []
+    for delta in plan.deltas:
+        cost = [f"{plan.bound.cost(delta):,.2f}"] if costly else []
+        rows.append([f"{delta:g}", *cost, f"{plan.bound.queries(delta):,.1f}"])
+    columns = ["cost", "queries it pays for"] if costly else ["queries"]
+    return Section(heading, [Grid(["delta (risk of a wrong answer)", *columns], rows)])
+
+
+def _mediators(plan: Plan) -> Section:
+    if plan.problem.direct:
+        return Section("", [])
+    costly, some = plan.problem.costs is not None, plan.deltas[:MOST_DELTAS]
+    rows = []
+    for e, name in enumerate(plan.problem.mediators):
+        share = float(plan.bound.omega[e])
+        cost = [f"{plan.bound.cost_shares[e]:.2%}"] if costly else []
+        counts = [f"{share * plan.bound.queries(delta):,.1f}" for delta in some]
+        rows.append([name, f"{share:.2%}", *cost, *counts, _bar(share)])
+    columns = ["share of queries", *(["share of cost"] if costly else []), *(f"at {delta:g}" for delta in some)]
+    return Section("Whom to ask, and how often for each delta", [Grid(["mediator", *columns, ""], rows)])
+
+
+def _arms(plan: Plan) -> Section:
+    rows = []
+    for a, name in enumerate(plan.problem.arms):
+        share = float(plan.bound.arm_weights[a])
+        rows.append([name, f"{plan.problem.means[a]:.10g}", f"{share:.2%}", _bar(share)])
+    if plan.problem.silent:
+        share = max(0.0, 1.0 - float(plan.bound.arm_weights.sum()))
+        rows.append(["(no answer)", "", f"{share:.2%}", _bar(share)])
+    heading = "What to pull" if plan.problem.direct else "What they will pull"
+    return Section(heading, [Grid(("arm", "mean", "share of queries", ""), rows)])
+
+
+def _notes(plan: Plan) -> list[Block]:
+    names, needless = plan.problem.mediators, {item.mediator for item in plan.redundant}
+    lines = []
+    if any(plan.bound.omega[e] == 0.0 for e in range(plan.problem.E) if e not in needless):
+        lines.append("A mediator at 0% is not asked if the means are as in the file; with other means it may be.")
+    for item in plan.redundant:
+        others = [(names[e], float(w)) for e, w in enumerate(item.weights) if w > 0.0]
+        mixture = " + ".join(f"{w:.3g} × {name}" for name, w in others)
+        why = {
+            "duplicate": f"the same as {others[0][0] if others else 'nobody'}",
+            "mixture": f"the same as {mixture}",
+            "dominated": f"a query is worth no more than {mixture}, which costs no more" if others else "never pulls an arm",
+        }[item.reason]
+        lines.append(f"Not needed, whatever the means: {names[item.mediator]} ({why})")
+    if not needless and not plan.problem.direct:
+        lines.append("No mediator is superfluous for all means.")
+    return [Text(line) for line in lines]
+
+
+def _bar(share: float) -> str:
+    return "█" * round(BAR * share)

@@ -1,0 +1,25 @@
+"""Simulated runs as a table, one row for each risk."""
+
+from collections.abc import Sequence
+
+from gobetween.pages.blocks import Block, Grid, Text
+from gobetween.simulation.summary import Summary, summary_table
+
+
+def summary_grid(rows: Sequence[Summary], priced: bool) -> Grid:
+    """Queries or cost, how often wrong, and the lower bound."""
+    return Grid(*summary_table(rows, priced))
+
+
+def summary_blocks(rows: Sequence[Summary], priced: bool) -> list[Block]:
+    """The table, and what must be known to read it."""
+    late = [
+        Text(f"At {row.delta:g}, {row.censored} runs had not stopped and count as long as they lasted.")
+        for row in rows
+        if row.censored
+    ]
+    return [
+        summary_grid(rows, priced),
+        Text("± and ≤: 95% intervals, of wrong answers exact (Clopper–Pearson).", "note"),
+        *late,
+    ]

@@ -1,0 +1,85 @@
+"""How a study stands, in blocks: for the terminal whole, for the report part by part."""
+
+from gobetween.pages.blocks import Block, Grid, Section, Text
+from gobetween.pages.words import duration, moment
+from gobetween.study.status import Status
+
+SHOWN = 20  # open queries that are listed
+RARE = ("silent", "cancelled", "expired", "late", "unasked", "corrected")
+
+
+def sections(status: Status) -> list[Section]:
+    """Answer first, then how far, then arms, mediators and what is open."""
+    tables = [Section("", arms(status)), Section("", [mediator_grid(status)])]
+    if status.pending:
+        tables.append(Section("", pending(status)))
+    last = tables.pop()
+    return [Section("", answer(status)), *tables, Section("", [*last.blocks, *notes(status)])]
+
+
+def answer(status: Status) -> list[Block]:
+    """The answer so far, how far it is from being sure, what was spent."""
+    blocks: list[Block] = [Text(status.sentence, "lead"), Text(status.how_far)]
+    if status.leader is not None:
+        blocks.append(
+            Text(
+                f"p-value {status.p_value:.3g} against “some other arm is strictly better than {status.leader!r}”; valid "
+                "whenever one looks, and not the chance that it is best."
+            )
+        )
+    return [*blocks, Text(_spent(status))]
+
+
+def _spent(status: Status) -> str:
+    limits = [] if status.max_queries is None else [f"{status.max_queries:,} queries"]
+    limits += [] if status.max_cost is None else [f"cost {status.max_cost:,.6g}"]
+    words = f"So far {status.queries:,} queries, cost {status.cost:,.6g}."
+    if limits:
+        words += f" The budget is {' and '.join(limits)}."
+    if status.cost_to_go is not None and status.state != "stopped":
+        words += f" Expected cost to go: {status.cost_to_go:,.4g}."
+    return words
+
+
+def arms(status: Status) -> list[Block]:
+    """Estimates, and what their intervals mean."""
+    rows = []
+    for arm in status.arms:
+        estimate = "" if arm["estimate"] is None else f"{arm['estimate']:.4g}"
+        low, high = ("…" if arm[end] is None else f"{arm[end]:.4g}" for end in ("low", "high"))
+        rows.append([arm["arm"], f"{arm['pulls']:,}", estimate, f"{low} to {high}"])
+    words = (
+        f"Intervals hold for all arms at all times together with probability {1 - status.delta:g}. They are not the stopping "
+        "rule, which compares two arms at a time and is sure earlier."
+    )
+    return [Grid(("arm", "pulls", "estimate", "interval"), rows), Text(words, "note")]
+
+
+def mediator_grid(status: Status) -> Grid:
+    """Whom it asked and what became of it; what never happened has no column."""
+    shown = ["asked", "told", *(key for key in RARE if any(row[key] for row in status.mediators))]
+    rows = [
+        [
+            row["mediator"] + (" (away)" if row["away"] else ""),
+            *(f"{row[key]:,}" for key in shown),
+            f"{row['share']:.0%}",
+            f"{row['target']:.0%}",
+        ]
+        for row in status.mediators
+    ]
+    return Grid(("mediator", *shown, "share", "target"), rows)
+
+
+def pending(status: Status) -> list[Block]:
+    """The oldest open queries."""
+    rows = []
+    for row in status.pending[:SHOWN]:
+        until = "never" if row["until"] is None else "ended" if row["expired"] else moment(row["until"])
+        rows.append([str(row["query"]), row["mediator"], duration(row["age"]), until])
+    grid, more = Grid(("open query", "mediator", "age", "lease ends"), rows), len(status.pending) - SHOWN
+    return [grid, Text(f"and {more} more")] if more > 0 else [grid]
+
+
+def notes(status: Status) -> list[Block]:
+    """What must hold for the guarantee."""
+    return [Text(f"Note: {line}") for line in status.assumptions]

@@ -1,0 +1,93 @@
+"""Pages are values: the same blocks for the terminal and for HTML."""
+
+from pathlib import Path
+
+import pytest
+
+import gobetween as gb
+from gobetween.pages import plan as plan_page
+from gobetween.pages import status as status_page
+from gobetween.pages import study as study_page
+from gobetween.pages.blocks import Grid, Section, Text
+from gobetween.pages.html import render
+from gobetween.pages.runs import summary_blocks
+from gobetween.simulation.plan import make_plan
+from gobetween.simulation.summary import Summary
+from gobetween.study.spec import parse_study
+
+PROBLEM = gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.1, 0.9]], costs=[1.0, 2.0], arms=["<a>", "b"], mediators=["m", "n"])
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> gb.Study:
+    spec = {"family": "bernoulli", "arms": [{"name": "a"}, {"name": "b"}], "mediators": [{"name": "m"}, {"name": "n"}]}
+    return gb.Study.create(tmp_path / "s.sqlite", parse_study(spec, "test"))
+
+
+def texts(sections: list[Section]) -> list[str]:
+    return [block.words for section in sections for block in section.blocks if isinstance(block, Text)]
+
+
+def grids(sections: list[Section]) -> list[Grid]:
+    return [block for section in sections for block in section.blocks if isinstance(block, Grid)]
+
+
+def test_a_row_that_begins_like_the_one_before_leaves_its_first_cell_empty() -> None:
+    rows = [("a", "1"), ("a", "2"), ("b", "3"), ("a", "4")]
+    assert Grid(("x", "y"), rows).grouped() == [["a", "1"], ["", "2"], ["b", "3"], ["a", "4"]]
+
+
+def test_words_stand_left_and_numbers_right_in_html() -> None:
+    page = render("t", [Section("", [Grid(("x", "y", ""), [("a", "1", "█")]), Grid((), [("name", "<fact>")])])])
+    assert "<th>x</th><th>y</th><th class=words></th>" in page
+    assert "<td>a</td><td>1</td><td class=words>█</td>" in page
+    assert "<td class=words>name</td><td class=words>&lt;fact&gt;</td>" in page
+    assert page.count("<thead>") == 1
+
+
+def test_a_plan_is_a_page() -> None:
+    parts = plan_page.sections(make_plan(PROBLEM, (0.1, 0.01)))
+    assert [section.title for section in parts] == [
+        "", "Least expected cost: no method does better on average", "Whom to ask, and how often for each delta",
+        "What they will pull", "",
+    ]  # fmt: skip
+    facts, targets, mediators, arms = grids(parts)
+    assert [name for name, _ in facts.rows] == ["Rewards", "Best arm", "Hardest rival", "T*", "Price of mediation"]
+    assert [row[0] for row in targets.rows] == ["0.1", "0.01"]
+    assert [row[0] for row in mediators.rows] == ["m", "n"]
+    assert [row[0] for row in arms.rows] == ["<a>", "b"]
+    assert "&lt;a&gt;" in render("plan", parts)
+    assert plan_page.title_of("", make_plan(PROBLEM)) == "2 arms, 2 mediators"
+
+
+def test_a_tie_is_one_sentence() -> None:
+    (part,) = plan_page.sections(make_plan(gb.Problem([1.0, 1.0, 0.0])))
+    assert texts([part]) == ["arm 1 and arm 2 share the best mean: no number of queries can tell which is best (T* = ∞)."]
+
+
+def test_runs_that_did_not_stop_are_told() -> None:
+    row = Summary(0.1, 9, 100.0, 5.0, (80.0, 99.0, 120.0), 0.0, 0.0, 0.3, 2, 200.0, 9.0, 50.0, None)
+    grid, note, late = summary_blocks([row], priced=True)
+    assert isinstance(grid, Grid)
+    assert grid.rows == [("0.1", "100 ± 5", "200 ± 9", "0.0% ≤ 30.0%", "50.0", "")]
+    assert isinstance(note, Text)
+    assert note.kind == "note"
+    assert late == Text("At 0.1, 2 runs had not stopped and count as long as they lasted.")
+
+
+def test_terminal_and_report_show_the_same_status(study: gb.Study) -> None:
+    for query in study.ask(30):
+        if query.id < 4:
+            study.tell(query, arm="ab"[query.id % 2], reward=1 - query.id % 2)
+    study.away("n")
+    status = study.status()
+    shown, (title, report) = status_page.sections(status), study_page.sections(study)
+    assert title == f"Study {status.name}"
+    assert [part.title for part in report] == ["", "Figures", "Arms", "Mediators", f"The last {status.events} events"]
+    assert set(texts(shown)) - set(texts(report)) == {"and 6 more"}
+    arms, mediators, pending = grids(shown)
+    assert [grid.rows for grid in grids(report)[:2]] == [arms.rows, mediators.rows]
+    assert mediators.header == ("mediator", "asked", "told", "share", "target")
+    assert [row[0] for row in mediators.rows] == ["m", "n (away)"]
+    assert [row[0] for row in pending.rows] == [str(number) for number in range(4, 24)]
+    assert "4 counted answers" in texts(shown)[0]
