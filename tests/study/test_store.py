@@ -13,7 +13,7 @@ from postgres import Cluster
 from sqlalchemy import inspect
 
 import gobetween as gb
-from gobetween.study.store import open_store
+from gobetween.study.opening import open_store
 from gobetween.study.store.database import Database
 from gobetween.study.study import Study
 

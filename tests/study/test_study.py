@@ -112,8 +112,8 @@ def test_a_study_asks_what_a_learner_asks_even_if_restarted_at_every_step(new: C
         learner.tell(expected, arm="abc"[a], reward=int(other.random() < (0.6, 0.5, 0.5)[a]))
         if learner.done:
             break
-    desk, _, _ = study.look()
-    assert desk.learner.to_dict() == learner.to_dict()
+    state, _, _ = study.look()
+    assert state.learner.to_dict() == learner.to_dict()
 
 
 def test_repeated_and_contradictory_tells(new: Callable[..., Study]) -> None:
@@ -391,12 +391,12 @@ def test_the_doctor_finds_damage(store: Store, new: Callable[..., Study]) -> Non
     for _ in range(5):
         answer(study, study.ask()[0], rng)
     assert study.doctor() == []
-    with store.writing(study.name) as ledger:
-        snapshot = json.loads(json.dumps(ledger.snapshot))
+    with store.writing(study.name) as record:
+        snapshot = json.loads(json.dumps(record.snapshot))
         snapshot["learner"]["told"]["S_a"][0] += 1e-3
         snapshot["learner"]["N_e"][0] += 1
-        event = {"seq": ledger.seq + 1, "at": 0.0, "actor": "t", "kind": "note", "text": "", "key": "q", "part": 0}
-        ledger.write([event], [], snapshot)
+        event = {"seq": record.seq + 1, "at": 0.0, "actor": "t", "kind": "note", "text": "", "key": "q", "part": 0}
+        record.write([event], [], snapshot)
     complaints = study.doctor()
     assert any(line.startswith("snapshot.learner.told.S_a[0] is") for line in complaints)
     assert any(line.startswith("snapshot.learner.N_e[0] is") for line in complaints)
@@ -494,8 +494,8 @@ def test_a_lost_acknowledgement_is_made_good(new: Callable[..., Study], monkeypa
 
     @contextmanager
     def writing(name: str) -> Iterator[Any]:
-        with real(name) as ledger:
-            yield ledger
+        with real(name) as record:
+            yield record
         if broken:
             broken.clear()
             error = gb.StoreError("the connection was lost")
@@ -611,14 +611,14 @@ def test_the_doctor_compares_rows_and_survives_nonsense(store: Store, new: Calla
 
     study = new()
     study.tell(mediator="z", arm="a", reward=1)
-    with store.writing(study.name) as ledger:
-        row = ledger.query(0)
+    with store.writing(study.name) as record:
+        row = record.query(0)
         assert row is not None
         event = {"seq": 2, "at": 0.0, "actor": "t", "kind": "note", "text": "", "key": "q", "part": 0}
-        ledger.write([event], [replace(row, reward=0.0)], ledger.snapshot or {})
+        record.write([event], [replace(row, reward=0.0)], record.snapshot or {})
     assert any("query 0 is ('told', 2, 0, 0, 0.0) in its table" in line for line in study.doctor())
-    with store.writing(study.name) as ledger:
-        ledger.write([event | {"seq": 3, "key": "r", "kind": "told"}], [], ledger.snapshot or {})
+    with store.writing(study.name) as record:
+        record.write([event | {"seq": 3, "key": "r", "kind": "told"}], [], record.snapshot or {})
     assert any("event 3 (told) cannot be replayed: KeyError" in line for line in study.doctor())
 
 

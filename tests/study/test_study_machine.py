@@ -145,8 +145,8 @@ class Machine(RuleBasedStateMachine):
     def teardown(self) -> None:
         if not hasattr(self, "studies"):
             return
-        desks = [study.look()[0].to_dict() for study in self.studies]
-        assert json.dumps(plain(desks[0])) == json.dumps(plain(desks[1])) == json.dumps(plain(desks[2]))
+        states = [study.look()[0].to_dict() for study in self.studies]
+        assert json.dumps(plain(states[0])) == json.dumps(plain(states[1])) == json.dumps(plain(states[2]))
         logs = [[plain(event) for event in study.events()] for study in self.studies]
         assert logs[0] == logs[1] == logs[2]
         rows = [list(study.export()) for study in self.studies]

@@ -85,8 +85,8 @@ def command(
     if path.suffix != ".toml":
         raise StudyError(f"{file}: name a file that ends in .toml")
     os.environ.setdefault("GOBETWEEN_JIT", "off")
+    from gobetween.study.opening import store_of
     from gobetween.study.spec import StudySpec
-    from gobetween.study.store import store_of
     from gobetween.study.study import Study
     from gobetween.study.transaction import verdict_words
 

@@ -41,7 +41,7 @@ def opened(study: str | None, name: str | None, actor: str | None, *, view: bool
         raise StudyError("there is no study.toml here: gobetween init makes one, --study names another place")
     if not where.endswith(".toml") or not Path(where).is_file() or Path(where).stat().st_size < SMALL:
         os.environ.setdefault("GOBETWEEN_JIT", "off")
-    from gobetween.study.store import open_study
+    from gobetween.study.opening import open_study
 
     found = open_study(where, name, actor, take_over=not view)
     if found.unsaved:
@@ -260,7 +260,7 @@ def report(out: str, study: Any, name: Any, actor: Any, as_json: bool) -> None:
 def doctor(migrate: bool, study: Any, name: Any, actor: Any, as_json: bool) -> None:
     """Check the store, replay the log and compare; says what to do."""
     if migrate:
-        from gobetween.study.store import migrate_study
+        from gobetween.study.opening import migrate_study
 
         migrate_study(study or os.environ.get(VARIABLE) or "study.toml")
     complaints = opened(study, name, actor, view=True).doctor()

@@ -14,18 +14,18 @@ LAST = 200
 
 def sections(study: Any) -> tuple[str, list[Section]]:
     """Title and page."""
-    status, (desk, _, seq) = study.status(), study.look()
+    status, (state, _, seq) = study.status(), study.look()
     arms = [ArmReport(**(arm | {"low": _open(arm["low"], -1), "high": _open(arm["high"], 1)})) for arm in status.arms]
     answer: list[Block] = [Text(status.sentence, "lead"), Text(status.how_far)]
     if status.leader is not None:
         answer.append(Text(f"p-value {status.p_value:.3g} against “some other arm is strictly better than {status.leader}”."))
     answer += [Text(line, "note") for line in status.assumptions]
     pictures: list[Block] = []
-    if desk.trail:
+    if state.trail:
         pictures.append(
             Picture(
                 "evidence",
-                evidence_trail(desk.trail, "Evidence for the leader"),
+                evidence_trail(state.trail, "Evidence for the leader"),
                 "The study stops when the line meets its threshold; after that it is history.",
             )
         )
@@ -34,12 +34,12 @@ def sections(study: Any) -> tuple[str, list[Section]]:
             f"Intervals hold for all arms at all times together with probability {1 - status.delta:g}; not the stopping rule."
         )
         pictures.append(Picture("estimates", estimates(arms, title="Estimated means"), words))
-    if desk.spent[0]:
+    if state.spent[0]:
         pictures.append(
             Picture(
                 "mediators",
                 mediator_shares(
-                    desk.spec.mediators,
+                    state.spec.mediators,
                     [m["share"] for m in status.mediators],
                     [m["target"] for m in status.mediators],
                     "Whom it asked",
@@ -48,10 +48,10 @@ def sections(study: Any) -> tuple[str, list[Section]]:
             )
         )
     pulls = np.array([arm["pulls"] for arm in status.arms], float)
-    if pulls.sum() and all(row is not None for row in desk.spec.policies):
-        policies = np.array([row for row in desk.spec.policies if row is not None])
+    if pulls.sum() and all(row is not None for row in state.spec.policies):
+        policies = np.array([row for row in state.spec.policies if row is not None])
         induced = policies.T @ np.array([m["target"] for m in status.mediators])
-        figure = arm_shares(desk.spec.arms, pulls / pulls.sum(), induced, "What they pulled")
+        figure = arm_shares(state.spec.arms, pulls / pulls.sum(), induced, "What they pulled")
         pictures.append(Picture("arms", figure, "Shares of pulls, and what the followed mediators would pull on average."))
     header = ("mediator", "asked", "told", "silent", "cancelled", "expired", "late", "unasked", "corrected")
     rows = [[m["mediator"], *(f"{m[key]:,}" for key in header[1:])] for m in status.mediators]

@@ -5,16 +5,16 @@ from typing import Any
 
 from gobetween.study.record import Store
 from gobetween.study.spec import StudySpec
-from gobetween.study.state import Desk
+from gobetween.study.state import StudyState
 
 
 def examine(store: Store, name: str) -> list[str]:
     """Complaints about a study; none if all is well."""
     found = [f"the database: {line}" for line in store.check()]
-    with store.reading(name) as ledger:
-        desk, last, keys = Desk(StudySpec.from_dict(ledger.spec)), 0, set()
+    with store.reading(name) as record:
+        state, last, keys = StudyState(StudySpec.from_dict(record.spec)), 0, set()
         fate: dict[int, tuple[Any, ...]] = {}
-        for event in ledger.events():
+        for event in record.events():
             if event["seq"] != last + 1:
                 found.append(f"event {last + 1} is missing: event {event['seq']} follows {last}")
             last = event["seq"]
@@ -22,27 +22,27 @@ def examine(store: Store, name: str) -> list[str]:
                 found.append(f"event {last}: its key {event['key']!r} was used before")
             keys.add((event["key"], event["part"]))
             try:
-                desk.apply(dict(event))
-                _note(fate, event, desk)
+                state.apply(dict(event))
+                _note(fate, event, state)
             except Exception as error:  # whatever a damaged record may cause
                 return [*found, f"event {last} ({event.get('kind')}) cannot be replayed: {type(error).__name__}: {error}"]
-        if last != ledger.seq:
-            found.append(f"the study counts {ledger.seq} events, the log has {last}")
-        found += desk.surprises
-        if ledger.snapshot is not None:
-            _compare(desk.to_dict(), dict(ledger.snapshot), "snapshot", found)
+        if last != record.seq:
+            found.append(f"the study counts {record.seq} events, the log has {last}")
+        found += state.surprises
+        if record.snapshot is not None:
+            _compare(state.to_dict(), dict(record.snapshot), "snapshot", found)
         elif last:
             found.append("there are events, but no snapshot")
-        held = {row.query: (row.status, row.mediator, row.slot, row.arm, row.reward) for row in ledger.rows()}
+        held = {row.query: (row.status, row.mediator, row.slot, row.arm, row.reward) for row in record.rows()}
         for number in sorted(held.keys() | fate.keys()):
             if held.get(number) != fate.get(number):
                 found.append(f"query {number} is {held.get(number)} in its table, {fate.get(number)} by the log")
     return found
 
 
-def _note(fate: dict[int, tuple[Any, ...]], event: dict[str, Any], desk: Desk) -> None:
+def _note(fate: dict[int, tuple[Any, ...]], event: dict[str, Any], state: StudyState) -> None:
     """What has become of a query: status, mediator, slot, arm and reward, as its row must say."""
-    kind, spec = event["kind"], desk.spec
+    kind, spec = event["kind"], state.spec
     if kind not in ("asked", "told", "silent", "cancelled", "expired", "corrected"):
         return
     number, mediator = event["query"], spec.mediators.index(event["mediator"])

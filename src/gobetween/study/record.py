@@ -20,7 +20,7 @@ class QueryRow:
     worker: str | None
 
 
-class Ledger(Protocol):
+class StudyRecord(Protocol):
     """One study inside a transaction; what is written is there wholly or not at all."""
 
     @property
@@ -71,10 +71,10 @@ class Store(Protocol):
     def names(self) -> list[str]:
         """The studies in this store."""
 
-    def writing(self, name: str) -> AbstractContextManager[Ledger]:
+    def writing(self, name: str) -> AbstractContextManager[StudyRecord]:
         """A transaction that locks the study."""
 
-    def reading(self, name: str) -> AbstractContextManager[Ledger]:
+    def reading(self, name: str) -> AbstractContextManager[StudyRecord]:
         """A consistent view that blocks nobody."""
 
     def check(self) -> list[str]:

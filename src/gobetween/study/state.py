@@ -29,7 +29,7 @@ class Open:
     expired: bool = False
 
 
-class Desk:
+class StudyState:
     """A study at one moment."""
 
     def __init__(self, spec: StudySpec) -> None:
@@ -243,14 +243,14 @@ class Desk:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "Desk":
-        """The desk that `to_dict` described."""
-        desk = cls.__new__(cls)
-        desk.spec, desk.learner = StudySpec.from_dict(data["spec"]), Learner.from_dict(data["learner"])
-        desk.open = {number: Open(**query) for number, query in data["open"]}
-        desk.to_reissue, desk.away, desk.paused = list(data["to_reissue"]), list(data["away"]), data["paused"]
-        desk.identified, desk.shaken = data["identified"], data["shaken"]
-        desk.stopped, desk.counts = data["stopped"], data["counts"]
-        desk.trail, desk.stride = [(int(t), float(z), float(c)) for t, z, c in data["trail"]], data["stride"]
-        desk.surprises, desk.absorbed = [], data.get("absorbed")
-        return desk
+    def from_dict(cls, data: Mapping[str, Any]) -> "StudyState":
+        """The state that `to_dict` described."""
+        state = cls.__new__(cls)
+        state.spec, state.learner = StudySpec.from_dict(data["spec"]), Learner.from_dict(data["learner"])
+        state.open = {number: Open(**query) for number, query in data["open"]}
+        state.to_reissue, state.away, state.paused = list(data["to_reissue"]), list(data["away"]), data["paused"]
+        state.identified, state.shaken = data["identified"], data["shaken"]
+        state.stopped, state.counts = data["stopped"], data["counts"]
+        state.trail, state.stride = [(int(t), float(z), float(c)) for t, z, c in data["trail"]], data["stride"]
+        state.surprises, state.absorbed = [], data.get("absorbed")
+        return state

@@ -4,7 +4,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gobetween.study.state import Desk
+from gobetween.study.state import StudyState
 from gobetween.study.transaction import verdict_words
 
 
@@ -51,20 +51,20 @@ class Status:
         return {"format": 1, **asdict(self)}
 
 
-def status_of(name: str, desk: Desk, now: float, seq: int) -> Status:
-    """Read a desk."""
-    spec, progress = desk.spec, desk.learner.progress
-    queries, cost = desk.spent
+def status_of(name: str, state: StudyState, now: float, seq: int) -> Status:
+    """Read a state."""
+    spec, progress = state.spec, state.learner.progress
+    queries, cost = state.spent
     to_go = _finite(progress.queries_to_go)
     per_query = sum(progress.target.get(m, 0.0) * c for m, c in zip(spec.mediators, spec.costs, strict=True))
-    state = "stopped" if desk.stopped is not None else "paused" if desk.paused else "running"
+    phase = "stopped" if state.stopped is not None else "paused" if state.paused else "running"
     return Status(
         name=name,
         title=spec.title,
-        state=state,
-        sentence=_sentence(desk, progress),
-        how_far=_how_far(desk, progress),
-        verdict=None if desk.stopped is None else dict(desk.stopped),
+        state=phase,
+        sentence=_sentence(state, progress),
+        how_far=_how_far(state, progress),
+        verdict=None if state.stopped is None else dict(state.stopped),
         leader=progress.leader,
         statistic=progress.statistic,
         threshold=progress.threshold,
@@ -84,8 +84,8 @@ def status_of(name: str, desk: Desk, now: float, seq: int) -> Status:
             {
                 "mediator": mediator,
                 "contact": spec.contacts[e],
-                "away": mediator in desk.away,
-                **desk.counts[mediator],
+                "away": mediator in state.away,
+                **state.counts[mediator],
                 "share": progress.shares[mediator],
                 "target": progress.target.get(mediator, 0.0),
             }
@@ -101,29 +101,29 @@ def status_of(name: str, desk: Desk, now: float, seq: int) -> Status:
                 "expired": query.expired,
                 "reissue_of": query.reissue_of,
             }
-            for number, query in desk.open.items()
+            for number, query in state.open.items()
         ],
-        assumptions=_assumptions(desk, progress),
-        from_log=desk.absorbed,
+        assumptions=_assumptions(state, progress),
+        from_log=state.absorbed,
         events=seq,
         at=now,
     )
 
 
-def _sentence(desk: Desk, progress: Any) -> str:
-    if desk.stopped is not None and desk.stopped["verdict"] == "identified":
-        return f"The best arm is {desk.stopped['arm']!r}; this is wrong with probability at most {desk.spec.delta:g}."
-    if desk.stopped is None and desk.identified:
-        return f"The best arm was found to be {desk.learner.recommendation!r}; the study was reopened and goes on."
-    if desk.stopped is not None:
-        return f"{verdict_words(desk.stopped)[:1].upper()}{verdict_words(desk.stopped)[1:]}."
+def _sentence(state: StudyState, progress: Any) -> str:
+    if state.stopped is not None and state.stopped["verdict"] == "identified":
+        return f"The best arm is {state.stopped['arm']!r}; this is wrong with probability at most {state.spec.delta:g}."
+    if state.stopped is None and state.identified:
+        return f"The best arm was found to be {state.learner.recommendation!r}; the study was reopened and goes on."
+    if state.stopped is not None:
+        return f"{verdict_words(state.stopped)[:1].upper()}{verdict_words(state.stopped)[1:]}."
     if progress.leader is None:
         return "Nothing is known yet: no answer has been counted."
     return f"{progress.leader!r} leads after {progress.counted} counted answers; the study is not sure yet."
 
 
-def _how_far(desk: Desk, progress: Any) -> str:
-    if desk.stopped is not None:
+def _how_far(state: StudyState, progress: Any) -> str:
+    if state.stopped is not None:
         return "The study has stopped; further answers are kept, but do not change the verdict."
     odds = f"{math.exp(min(progress.threshold, 50.0)):,.0f} to 1"
     now = f"{math.exp(min(progress.statistic, 50.0)):,.1f} to 1"
@@ -138,10 +138,10 @@ def _how_far(desk: Desk, progress: Any) -> str:
     return words
 
 
-def _assumptions(desk: Desk, progress: Any) -> list[str]:
+def _assumptions(state: StudyState, progress: Any) -> list[str]:
     """What the reader must be told."""
-    log = desk.absorbed
-    total = {key: sum(counts[key] for counts in desk.counts.values()) for key in next(iter(desk.counts.values()))}
+    log = state.absorbed
+    total = {key: sum(counts[key] for counts in state.counts.values()) for key in next(iter(state.counts.values()))}
     found = []
     if log is not None:
         found.append(
@@ -149,7 +149,7 @@ def _assumptions(desk: Desk, progress: Any) -> list[str]:
             "and study together if the log is complete, its rows were not chosen by reward, and its arms are the same as now."
         )
     if progress.waiting_for is not None:
-        query = desk.open[progress.waiting_for.id]
+        query = state.open[progress.waiting_for.id]
         found.append(
             f"The verdict waits for query {progress.waiting_for.id} ({query.mediator}); later answers are there already. "
             "Cancel it only for reasons that have nothing to do with rewards, its own or later ones."
@@ -160,7 +160,7 @@ def _assumptions(desk: Desk, progress: Any) -> list[str]:
             f"Of the queries, {', '.join(missing)}: the guarantee assumes that this did not depend on rewards (the mediators' "
             "shares are shown)."
         )
-    if desk.shaken:
+    if state.shaken:
         found.append("An answer was corrected after the verdict, which stays as recorded: gobetween resume takes it up again.")
     if total["corrected"]:
         found.append(

@@ -22,7 +22,7 @@ BUSY = 120.0  # seconds that a writer waits for its turn
 OWN = ("seq", "at", "actor", "kind", "query", "key", "part")  # fields of an event with a column of their own
 
 
-class DatabaseLedger:
+class DatabaseRecord:
     """One study inside a transaction."""
 
     def __init__(self, connection: Connection, row: Any, now: float) -> None:
@@ -115,21 +115,21 @@ class Database:
             return [str(name) for name in connection.execute(select(studies.c.name).order_by(studies.c.name)).scalars()]
 
     @contextmanager
-    def writing(self, name: str) -> Iterator[DatabaseLedger]:
+    def writing(self, name: str) -> Iterator[DatabaseRecord]:
         with self._telling(), self._engine.begin() as connection:
             wanted = select(studies).where(studies.c.name == name)
-            yield self._ledger(connection, wanted if self._lite else wanted.with_for_update(), name)
+            yield self._record(connection, wanted if self._lite else wanted.with_for_update(), name)
 
     @contextmanager
-    def reading(self, name: str) -> Iterator[DatabaseLedger]:
+    def reading(self, name: str) -> Iterator[DatabaseRecord]:
         with self._telling(), self._view() as connection:
-            yield self._ledger(connection, select(studies).where(studies.c.name == name), name)
+            yield self._record(connection, select(studies).where(studies.c.name == name), name)
 
-    def _ledger(self, connection: Connection, wanted: Any, name: str) -> DatabaseLedger:
+    def _record(self, connection: Connection, wanted: Any, name: str) -> DatabaseRecord:
         row = connection.execute(wanted).first()
         if row is None:
             raise StudyError(f"{self._shown} has no study {name!r}")
-        return DatabaseLedger(connection, row, self._now(connection))
+        return DatabaseRecord(connection, row, self._now(connection))
 
     def _now(self, connection: Connection) -> float:
         if self._clock is not None:
