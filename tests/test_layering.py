@@ -36,6 +36,7 @@ LIBRARIES = {
 }
 UPWARDS = {  # for the reader's convenience
     ("core/problem.py", "files"),  # Problem.from_toml
+    ("study/study.py", "pages"),  # Study.report
 }
 FILES = sorted(SOURCE.rglob("*.py"))
 

@@ -23,6 +23,7 @@ class Fix:
 FIXES: Mapping[str, str] = {
     "again": "say again=True to record it all the same",
     "back": "back(mediator) says that someone is back",
+    "budget": "edit(spec) can raise it",
     "columns": "name columns with mediator=…, arm=…, reward=…",
     "correct": "correct({}, …) changes that",
     "create": "Study.create makes one",

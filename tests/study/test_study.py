@@ -86,7 +86,7 @@ def test_from_the_first_query_to_the_answer(new: Callable[..., Study]) -> None:
     status = study.status()
     assert status.state == "stopped"
     assert status.sentence == "The best arm is 'a'; this is wrong with probability at most 0.1."
-    with pytest.raises(gb.StudyError, match=r"the study has stopped \(the answer is 'a'\): gobetween resume"):
+    with pytest.raises(gb.StudyError, match=r"the study has stopped \(the answer is 'a'\); resume\(\) asks on all the same"):
         study.ask()
     assert study.doctor() == []
     study.resume()
@@ -122,7 +122,9 @@ def test_repeated_and_contradictory_tells(new: Callable[..., Study]) -> None:
     assert study.tell(query, arm="b", reward=1, accept_surprise=True).recorded
     before = study.look()[0].to_dict()
     assert not study.tell(query, arm="b", reward=1.0).recorded  # the same again
-    with pytest.raises(gb.ConflictError, match=r"query 0 was answered before with arm 'b', reward 1: gobetween correct 0"):
+    with pytest.raises(
+        gb.ConflictError, match=r"query 0 was answered before with arm 'b', reward 1; correct\(0, …\) changes that"
+    ):
         study.tell(query, arm="b", reward=0)
     with pytest.raises(gb.ConflictError, match="answered before"):
         study.tell(query, silent=True)
@@ -280,7 +282,7 @@ def test_in_flight_is_topped_up_by_tells(new: Callable[..., Study]) -> None:
     assert taken.id == 1
     study.pause()
     assert answer(study, study.pending()[0], rng).asked == ()
-    with pytest.raises(gb.StudyError, match="the study is paused: gobetween resume"):
+    with pytest.raises(gb.StudyError, match=r"the study is paused; resume\(\) goes on"):
         study.ask(1)
     assert [query.id for query in study.resume().asked] == [4]
     assert study.doctor() == []
@@ -314,7 +316,7 @@ def test_a_budget_is_a_verdict_of_its_own(new: Callable[..., Study]) -> None:
     assert receipt.stopped["verdict"] == "budget"
     assert 0.1 < receipt.stopped["p_value"] <= 1.0
     assert study.status().sentence.startswith("The budget is used up; '")
-    with pytest.raises(gb.StudyError, match="raise budget in the study file first"):
+    with pytest.raises(gb.StudyError, match=r"the budget is used up; edit\(spec\) can raise it"):
         study.resume()
     study.edit(parse_study(SPEC | {"budget": {"queries": 8}}, "test"))
     study.resume()
@@ -559,14 +561,14 @@ def test_a_verdict_on_a_typo_can_be_taken_up_again(new: Callable[..., Study]) ->
         and study.tell(mediator="z", arm="a", reward=0).stopped is None
     ):
         pass
-    assert study.status().verdict["arm"] == "b"
+    assert dict(study.status().verdict or {})["arm"] == "b"
     assert study.doctor() == []
 
 
 def test_an_identification_supersedes_a_budget(new: Callable[..., Study]) -> None:
     study = new(mediators=[{"name": "z"}], arms=[{"name": "a"}, {"name": "b"}], budget={"queries": 1})
     study.tell(study.ask()[0], silent=True)
-    assert study.status().verdict["verdict"] == "budget"
+    assert dict(study.status().verdict or {})["verdict"] == "budget"
     receipt = None
     for i in range(60):
         receipt = study.tell(mediator="z", arm="ab"[i % 2], reward=int(i % 2 == 0))
@@ -575,9 +577,9 @@ def test_an_identification_supersedes_a_budget(new: Callable[..., Study]) -> Non
     assert receipt is not None
     assert receipt.stopped is not None
     assert receipt.stopped["verdict"] == "identified"
-    with pytest.raises(gb.StudyError, match="the budget is used up: raise budget"):
+    with pytest.raises(gb.StudyError, match=r"the budget is used up; edit\(spec\) can raise it"):
         study.resume()
-    assert study.status().verdict["verdict"] == "identified"
+    assert dict(study.status().verdict or {})["verdict"] == "identified"
 
 
 def test_odd_types(new: Callable[..., Study]) -> None:

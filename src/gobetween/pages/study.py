@@ -14,7 +14,8 @@ LAST = 200
 
 def sections(study: Any) -> tuple[str, list[Section]]:
     """Title and page."""
-    status, (state, _, seq) = study.status(), study.look()
+    view = study.view(last=LAST)
+    status, state = view.status, view.state
     arms = [ArmReport(**(arm | {"low": _open(arm["low"], -1), "high": _open(arm["high"], 1)})) for arm in status.arms]
     answer: list[Block] = [Text(status.sentence, "lead"), Text(status.how_far)]
     if status.leader is not None:
@@ -55,7 +56,7 @@ def sections(study: Any) -> tuple[str, list[Section]]:
         pictures.append(Picture("arms", figure, "Shares of pulls, and what the followed mediators would pull on average."))
     header = ("mediator", "asked", "told", "silent", "cancelled", "expired", "late", "unasked", "corrected")
     rows = [[m["mediator"], *(f"{m[key]:,}" for key in header[1:])] for m in status.mediators]
-    log = [[event_words(event)] for event in study.events(max(0, seq - LAST))]
+    log = [[event_words(event)] for event in view.events]
     parts = [
         Section("", answer),
         Section("Figures", pictures),

@@ -4,11 +4,12 @@ import time
 from os import PathLike
 from pathlib import Path
 
-from gobetween.errors import StoreError, StudyError
+from gobetween import __version__
+from gobetween.errors import Fix, GoBetweenError, StoreError, StudyError
 from gobetween.files.toml import read_toml
-from gobetween.study.record import Store
-from gobetween.study.spec import StudySpec, differences, parse_study
-from gobetween.study.study import Study, about_now
+from gobetween.study.record import Store, present_spec
+from gobetween.study.spec import StudySpec, differences, fitting, unfitted
+from gobetween.study.study import Study
 
 
 def is_url(where: str) -> bool:
@@ -27,9 +28,13 @@ def open_store(where: str | PathLike[str], *, create: bool = False) -> Store:
 
 def store_of(path: Path) -> tuple[str, StudySpec]:
     """Where the study of a study.toml is kept, and its spec."""
+    kept, spec = _read(path)
+    return kept, fitting(spec, str(path))
+
+
+def _read(path: Path) -> tuple[str, StudySpec]:
     data = read_toml(path)
-    spec = parse_study(data, str(path))
-    kept = data.get("store")
+    spec, kept = unfitted(data, str(path)), data.get("store")
     if kept is None:
         return str(path.with_suffix(".sqlite")), spec
     if not isinstance(kept, str) or not kept:
@@ -40,34 +45,37 @@ def store_of(path: Path) -> tuple[str, StudySpec]:
 def open_study(where: str | PathLike[str], name: str | None, actor: str | None, take_over: bool = True) -> Study:
     """Open an existing study; a changed study.toml is taken over, or refused when the study has begun."""
     path = Path(where)
-    if str(where).endswith(".toml"):
-        kept, spec = store_of(path)
-        study = _named(open_store(kept), name or path.stem, kept, actor)
-        changed = differences(study.spec, spec)
-        study.unsaved = () if take_over else tuple(changed)
-        if take_over and changed:
-            study.edit(spec)
-        return study
-    store = open_store(where)
-    names = store.names()
-    if name is None and len(names) != 1:
-        raise StudyError(f"{_shown(where)} holds {len(names)} studies: name one of {', '.join(map(repr, names))}")
-    return _named(store, name or names[0], str(where), actor)
+    if not str(where).endswith(".toml"):
+        return _opened(open_store(where), name, actor)
+    kept, spec = _read(path)
+    study = _opened(open_store(kept), name or path.stem, actor, spec)
+    if study.unsaved:
+        fitting(spec, str(path))  # what is the same as in the store was checked when it came there
+    return _taken_over(study, spec) if take_over else study
 
 
-def migrate_study(where: str | PathLike[str]) -> None:
-    """Bring the tables of an existing store up to date."""
-    kept = store_of(Path(where))[0] if str(where).endswith(".toml") else str(where)
-    if not is_url(kept) and not Path(kept).is_file():
-        raise StoreError(f"{kept}: there is no such store; gobetween init makes one")
-    open_store(kept, create=True).close()
+def _opened(store: Store, name: str | None, actor: str | None, spec: StudySpec | None = None) -> Study:
+    """One read: is the study there, and in what does a spec differ from its own?"""
+    if name is None:
+        names = store.names()
+        if not names:
+            raise StudyError(f"{store.place} holds no study", fix=Fix("create"))
+        if len(names) > 1:
+            raise StudyError(f"{store.place} holds {len(names)} studies: name one of {', '.join(map(repr, names))}")
+        name = names[0]
+        if spec is None:
+            return Study(store, name, actor)
+    study = Study(store, name, actor)
+    with store.reading(name) as record:
+        study.unsaved = () if spec is None else tuple(differences(present_spec(record), spec))
+    return study
 
 
-def _named(store: Store, name: str, where: str, actor: str | None) -> Study:
-    if name not in store.names():
-        known = ", ".join(map(repr, store.names())) or "none"
-        raise StudyError(f"{_shown(where)} has no study {name!r} (it has: {known}); gobetween init makes one")
-    return Study(store, name, actor)
+def _taken_over(study: Study, spec: StudySpec | None) -> Study:
+    if spec is not None and study.unsaved:
+        study.edit(spec)
+        study.unsaved = ()
+    return study
 
 
 def create_study(where: str | PathLike[str], spec: StudySpec | None, name: str | None, actor: str | None) -> Study:
@@ -81,20 +89,33 @@ def create_study(where: str | PathLike[str], spec: StudySpec | None, name: str |
     if spec is None:
         raise StudyError("a new study needs a spec: give the path of a study.toml, or spec=…")
     store = open_store(kept, create=True)
-    if name in store.names():
-        raise StudyError(f"{_shown(kept)} already has a study {name!r}: gobetween status shows it")
-    store.create(name, spec.to_dict(), about_now(time.time()))
+    store.create(name, spec.to_dict(), {"version": __version__, "rules": 1, "created": time.time()})
     return Study(store, name, actor)
 
 
-def _shown(where: str | PathLike[str]) -> str:
-    """A place without a password."""
-    text = str(where)
-    if not is_url(text):
-        return text
-    from sqlalchemy.engine import make_url
+def open_or_create_study(where: str | PathLike[str], spec: StudySpec | None, name: str | None, actor: str | None) -> Study:
+    """Open a study, or make it if there is none."""
+    toml = str(where).endswith(".toml")
+
+    def found() -> Study:
+        return open_study(where, name, actor) if toml else _taken_over(_opened(open_store(where), name, actor, spec), spec)
 
     try:
-        return make_url(text).render_as_string(hide_password=True)
-    except Exception:
-        raise StoreError("the URL of the store cannot be read: write postgresql://user@host/database") from None
+        return found()
+    except GoBetweenError as error:
+        if error.fix != Fix("create") or (spec is None and not toml):
+            raise
+    try:
+        return create_study(where, spec, name, actor)
+    except StudyError as error:
+        if error.fix != Fix("status"):
+            raise
+    return found()  # another process was faster
+
+
+def migrate_study(where: str | PathLike[str]) -> None:
+    """Bring the tables of an existing store up to date."""
+    kept = _read(Path(where))[0] if str(where).endswith(".toml") else str(where)
+    if not is_url(kept) and not Path(kept).is_file():
+        raise StoreError(f"{kept}: there is no such store", fix=Fix("create"))
+    open_store(kept, create=True).close()

@@ -65,6 +65,10 @@ class StudyRecord(Protocol):
 class Store(Protocol):
     """Holds many named studies."""
 
+    @property
+    def place(self) -> str:
+        """Where it is, for people; without a password."""
+
     def create(self, name: str, spec: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         """A new study; refused when the name is taken."""
 
@@ -82,3 +86,9 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of connections."""
+
+
+def present_spec(record: StudyRecord) -> Mapping[str, Any]:
+    """The spec as it is now: edited, if events have edited it."""
+    spec: Mapping[str, Any] = record.spec if record.snapshot is None else record.snapshot["spec"]
+    return spec

@@ -1,20 +1,14 @@
 """One command of a study at work inside a transaction: makes events, lets them happen, writes them."""
 
-import getpass
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
-import numpy as np
-
-from gobetween.core.families import is_number
-from gobetween.errors import StudyError
+from gobetween.errors import Fix, StudyError
+from gobetween.study.events import Event, Verdict, row_after
 from gobetween.study.record import QueryRow, StudyRecord
 from gobetween.study.spec import StudySpec
-from gobetween.study.state import Event, StudyState
-
-LONGEST, LONGEST_KEY = 10_000, 500  # characters of a note or reason, and of a key
+from gobetween.study.state import StudyState
 
 
 @dataclass(frozen=True)
@@ -43,7 +37,7 @@ class Receipt:
     late: bool = False
     asked: tuple[StudyQuery, ...] = ()
     """Queries issued in the same transaction, to keep in_flight of them open."""
-    stopped: Mapping[str, Any] | None = None
+    stopped: Verdict | None = None
     """The verdict, if this command brought it."""
 
 
@@ -56,30 +50,38 @@ class Transaction:
     actor: str
     events: list[Event] = field(default_factory=list)
     rows: dict[int, QueryRow] = field(default_factory=dict)
-    refused: str = ""
+    """Rows that have changed."""
+    refused: StudyError | None = None
     """Why nothing was asked, when something else had to be recorded."""
+    _read: dict[int, QueryRow | None] = field(default_factory=dict)
 
     def do(self, kind: str, **fields: Any) -> Event:
         """Make an event and let it happen."""
         event: Event = {"kind": kind, "at": self.record.now, "actor": self.actor, **fields}
+        known = self.state.learner.issued
         self.state.apply(event)
         self.events.append(event)
+        number, spec = event.get("query"), self.state.spec
+        if number is not None:
+            old = self._row(number) if number < known else None  # a number that was given just now has no row yet
+            row = row_after(event, old, spec.arms, spec.mediators)
+            if row is not None and row != old:
+                self.rows[number] = row
         return event
+
+    def _row(self, number: int) -> QueryRow | None:
+        if number not in self.rows and number not in self._read:
+            self._read[number] = self.record.query(number)
+        return self.rows.get(number) or self._read.get(number)
 
     def row(self, number: int) -> QueryRow:
         """A query that was issued in this study."""
         if isinstance(number, bool) or not isinstance(number, int):
             raise StudyError(f"query {number!r}: queries are known by whole numbers")
-        found = self.rows.get(number) or (self.record.query(number) if 0 <= number < 2**62 else None)
+        found = self._row(number) if 0 <= number < 2**62 else None
         if found is None:
             raise StudyError(f"query {number} was never asked in this study")
         return found
-
-    def keep(self, number: int, **changes: Any) -> None:
-        """Note what has become of a query."""
-        old = self.rows.get(number) or self.record.query(number)
-        base = old.__dict__ if old else dict.fromkeys(QueryRow.__dataclass_fields__) | {"query": number}
-        self.rows[number] = QueryRow(**(base | changes))
 
     def mediator(self, row: QueryRow) -> str:
         """Its name."""
@@ -89,30 +91,25 @@ class Transaction:
         """The answer that was recorded; None is silence."""
         return None if row.arm is None else {"arm": self.state.spec.arms[row.arm], "reward": row.reward}
 
+    def until(self) -> float | None:
+        """When a lease ends that begins now; None: never."""
+        lease = self.state.spec.lease
+        return None if lease is None else self.record.now + lease
+
     def ask_one(self, worker: str | None, top_up: bool = False) -> StudyQuery:
         """Issue one query."""
-        lease = self.state.spec.lease
-        event = self.do("asked", until=None if lease is None else self.record.now + lease, worker=worker, top_up=top_up)
-        self.keep(event["query"], mediator=self.state.spec.mediators.index(event["mediator"]), status="open", worker=worker)
-        return self.shown(event["query"])
-
-    def shown(self, number: int, new: bool = True) -> StudyQuery:
-        """An open query for the one who asked."""
-        state, query = self.state, self.state.open[number]
-        contact = state.spec.contacts[state.spec.mediators.index(query.mediator)]
-        return StudyQuery(number, query.mediator, contact, query.asked, query.until, query.worker, query.reissue_of, new)
+        event = self.do("asked", until=self.until(), worker=worker, top_up=top_up)
+        return shown(self.state, event["query"])
 
     def expire(self) -> None:
         """End the leases that have run out, by the store's clock."""
         for number, query in list(self.state.open.items()):
             if query.until is not None and query.until <= self.record.now and not query.expired:
                 self.do("expired", query=number, mediator=query.mediator)
-                self.keep(number, status="expired")
 
     def conclude(self) -> None:
         """Has the rule reached its verdict? It also supersedes that of a budget."""
-        state = self.state
-        if state.learner.done and not state.identified:
+        if self.state.learner.done and not self.state.identified:
             self.stop("identified")
 
     def settle(self) -> tuple[StudyQuery, ...]:
@@ -135,6 +132,10 @@ class Transaction:
             evidence = {name: getattr(progress, name) for name in ("statistic", "threshold", "p_value", "counted")}
         self.do("stopped", verdict=verdict, arm=learner.recommendation, **evidence)
 
+    def receipt(self, query: int | None = None, late: bool = False) -> Receipt:
+        """Settle, and say what this command has brought about."""
+        return Receipt(True, query, late, self.settle(), verdict_in(self.events))
+
     def save(self, key: str, request: str) -> None:
         """Write all of it; a command that changed nothing writes nothing."""
         if not self.events:
@@ -150,19 +151,26 @@ def state_of(record: StudyRecord) -> StudyState:
     return StudyState(StudySpec.from_dict(record.spec)) if record.snapshot is None else StudyState.from_dict(record.snapshot)
 
 
-def why_nothing(state: StudyState) -> str:
-    """Why nothing can be asked now; empty when something can."""
+def shown(state: StudyState, number: int, new: bool = True) -> StudyQuery:
+    """An open query for the one who asked."""
+    query = state.open[number]
+    contact = state.spec.contacts[state.spec.mediators.index(query.mediator)]
+    return StudyQuery(number, query.mediator, contact, query.asked, query.until, query.worker, query.reissue_of, new)
+
+
+def why_nothing(state: StudyState) -> StudyError | None:
+    """Why nothing can be asked now; None when something can."""
     if state.stopped is not None and state.stopped["verdict"] == "budget" and state.affordable:
-        return "the study has stopped, but its budget allows more now: gobetween resume goes on"
+        return StudyError("the study has stopped, but its budget allows more now", fix=Fix("resume"))
     if state.stopped is not None:
-        return f"the study has stopped ({verdict_words(state.stopped)}): gobetween resume asks on all the same"
+        return StudyError(f"the study has stopped ({verdict_words(state.stopped)})", fix=Fix("resume-anyway"))
     if state.paused:
-        return "the study is paused: gobetween resume goes on"
+        return StudyError("the study is paused", fix=Fix("resume"))
     if not state.affordable:
-        return f"the budget is used up; {len(state.open)} answers are still out"
+        return StudyError(f"the budget is used up; {len(state.open)} answers are still out")
     if not state.askable:
-        return f"nobody can be asked: {', '.join(map(repr, state.away))} are away (gobetween back NAME)"
-    return ""
+        return StudyError(f"nobody can be asked: {', '.join(map(repr, state.away))} are away", fix=Fix("back"))
+    return None
 
 
 def verdict_words(stopped: Mapping[str, Any]) -> str:
@@ -175,58 +183,6 @@ def verdict_words(stopped: Mapping[str, Any]) -> str:
     return f"the budget is used up; {stopped['arm']!r} leads, p-value {stopped['p_value']:.3g}{certain}"
 
 
-def verdict_of(tx: Transaction) -> Mapping[str, Any] | None:
-    """The verdict, if this command brought it."""
-    return next((event for event in tx.events if event["kind"] == "stopped"), None)
-
-
-def as_float(reward: Any) -> Any:
-    """Numbers as floats, so that 1 and 1.0 are the same answer; the family refuses what is no number."""
-    if not (is_number(reward) or isinstance(reward, (bool, np.bool_))):
-        return reward
-    if abs(reward) >= 1e300:
-        return math.inf if reward > 0 else -math.inf
-    return float(reward)
-
-
-def is_renaming(old: Sequence[str], new: Sequence[str]) -> bool:
-    """Names change place by place: as many as before, and none moves to another place."""
-    return len(old) == len(new) and not any(name in old and old[i] != name for i, name in enumerate(new))
-
-
-def rebuilt(events: Sequence[Event], tx: Transaction, own: bool) -> Receipt:
-    """The receipt of a command that was recorded before; its own if only the acknowledgement was lost."""
-    first, asked = events[0], [event["query"] for event in events if event["kind"] == "asked"]
-    return Receipt(
-        own,
-        first.get("query"),
-        bool(first.get("late")),
-        tuple(tx.shown(number, new=own) for number in asked if number in tx.state.open),
-        next((event for event in events if event["kind"] == "stopped"), None),
-    )
-
-
-def short(value: Any) -> str:
-    """A value for a message."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"
-
-
-def check_text(what: str, value: Any, longest: int = LONGEST) -> None:
-    """Refuse what is no text, too long, or cannot be written down."""
-    if value is None:
-        return
-    try:
-        good = isinstance(value, str) and len(value) <= longest and "\x00" not in value and value.encode() is not None
-    except UnicodeEncodeError:
-        good = False
-    if not good:
-        raise StudyError(f"{what}: must be a text of at most {longest} characters, without NUL or broken characters")
-
-
-def user_name() -> str:
-    """Who runs this."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "unknown"
+def verdict_in(events: list[Event]) -> Verdict | None:
+    """The verdict, if it is among these events."""
+    return next((cast(Verdict, event) for event in events if event["kind"] == "stopped"), None)
