@@ -163,12 +163,12 @@ def _database(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
 
 
 def _reason(error: sqlite3.DatabaseError) -> str:
-    text = str(error)
-    if "not a database" in text or "malformed" in text:
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
         return "is not a results file of gobetween"
-    if "full" in text or "disk I/O" in text:
-        return f"cannot be written ({text}): make room and run the same again, what was finished is kept"
-    return f"cannot be used ({text})"
+    if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+        return f"cannot be written ({error}): make room and run the same again, what was finished is kept"
+    return f"cannot be used ({error})"
 
 
 def load_results(path: str | PathLike[str]) -> Any:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, fields
 from os import PathLike
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from gobetween.core.families import Family
 from gobetween.core.sampling import Sampling
 from gobetween.core.stopping import Stopping
@@ -16,7 +18,7 @@ from gobetween.files.toml import read_toml
 from gobetween.study.learner import Learner
 from gobetween.study.terms import parse_terms
 
-Policy = Sequence[float] | Mapping[str, float]
+Policy = ArrayLike | Mapping[str, float]
 #: What may change after the first event: it cannot touch the mathematics.
 EDITABLE = ("title", "arms", "mediators", "contacts", "lease", "in_flight", "max_queries", "max_cost")
 

@@ -251,7 +251,5 @@ def up_to_date(data: Mapping[str, Any]) -> Mapping[str, Any]:
     if found == FORMAT:
         return data
     if found != 1:
-        raise StudyError(
-            f"the study was kept by another version (snapshot format {found}, not {FORMAT}): use a newer gobetween"
-        )
+        raise StudyError(f"a later version has kept this study (snapshot format {found}, not {FORMAT}): use a newer gobetween")
     return {key: value for key, value in data.items() if key != "stride"} | {"format": FORMAT, "old_trail": True}
