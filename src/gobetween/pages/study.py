@@ -8,6 +8,7 @@ from gobetween.core.evidence import ArmReport
 from gobetween.pages.figures import arm_shares, estimates, evidence_trail, mediator_shares
 from gobetween.pages.html import Block, Grid, Picture, Section, Text
 from gobetween.pages.words import event_words
+from gobetween.study.events import COUNTS
 
 LAST = 200
 
@@ -54,7 +55,7 @@ def sections(study: Any) -> tuple[str, list[Section]]:
         induced = policies.T @ np.array([m["target"] for m in status.mediators])
         figure = arm_shares(state.spec.arms, pulls / pulls.sum(), induced, "What they pulled")
         pictures.append(Picture("arms", figure, "Shares of pulls, and what the followed mediators would pull on average."))
-    header = ("mediator", "asked", "told", "silent", "cancelled", "expired", "late", "unasked", "corrected")
+    header = ("mediator", *COUNTS)
     rows = [[m["mediator"], *(f"{m[key]:,}" for key in header[1:])] for m in status.mediators]
     log = [[event_words(event)] for event in view.events]
     parts = [

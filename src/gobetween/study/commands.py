@@ -1,17 +1,18 @@
-"""What each command does inside a transaction. A command is checked when it is made; nothing happens until it is done."""
+"""Commands as values, and those about queries: ask, tell, correct, cancel (the others: course.py).
+
+A command is checked when it is made; what it does inside a transaction is its `work`, and nothing happens until that is done.
+"""
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from gobetween.core.families import is_number
 from gobetween.errors import ConflictError, Fix, StudyError
-from gobetween.logs.counts import LogStats
-from gobetween.study.checks import as_float, check_some_text, check_text, short
+from gobetween.study.checks import as_float, check_some_text, check_text
 from gobetween.study.events import Event
-from gobetween.study.spec import EDITABLE, StudySpec, differences
 from gobetween.study.transaction import Receipt, StudyQuery, Transaction, shown, verdict_in, why_nothing
 
 T = TypeVar("T")
@@ -33,7 +34,7 @@ class Command(Generic[T]):
         return hashlib.sha256(wanted.encode()).hexdigest()[:32]
 
 
-def _rebuilt(tx: Transaction, events: list[Event], own: bool) -> Receipt:
+def rebuilt(tx: Transaction, events: list[Event], own: bool) -> Receipt:
     """The receipt of a command that was recorded before; its own if only the acknowledgement was lost."""
     asked = [event["query"] for event in events if event["kind"] == "asked"]
     queries = tuple(shown(tx.state, number, new=own) for number in asked if number in tx.state.open)
@@ -119,7 +120,7 @@ def tell(
         return _record(tx, {"query": number, "mediator": name, "unasked": False}, answer, silent)
 
     request = {"query": number, "mediator": mediator if number is None else None, "silent": silent, **answer}
-    return Command("tell", request, work, _rebuilt)
+    return Command("tell", request, work, rebuilt)
 
 
 def _record(tx: Transaction, about: Event, answer: Event, silent: bool) -> Receipt:
@@ -156,7 +157,7 @@ def correct(
         return tx.receipt(number)
 
     request = {"query": number, "arm": arm, "reward": reward, "silent": silent, "reason": reason}
-    return Command("correct", request, work, _rebuilt)
+    return Command("correct", request, work, rebuilt)
 
 
 def cancel(query: StudyQuery | int, reason: str) -> Command[Receipt]:
@@ -173,103 +174,4 @@ def cancel(query: StudyQuery | int, reason: str) -> Command[Receipt]:
         tx.do("cancelled", query=number, mediator=tx.mediator(row), reason=reason)
         return tx.receipt(number)
 
-    return Command("cancel", {"query": number}, work, _rebuilt)
-
-
-def presence(kind: str, mediator: str) -> Command[Receipt]:
-    """A mediator is "away", or "available" again."""
-
-    def work(tx: Transaction) -> Receipt:
-        if mediator not in tx.state.spec.mediators:
-            names = ", ".join(map(repr, tx.state.spec.mediators))
-            raise StudyError(f"mediator {mediator!r} is not known: choose one of {names}")
-        if (mediator in tx.state.away) == (kind == "away"):
-            return Receipt(recorded=False)
-        tx.do(kind, mediator=mediator)
-        return tx.receipt()
-
-    return Command(kind, {"mediator": mediator}, work, _rebuilt)
-
-
-def pause() -> Command[Receipt]:
-    """Issue no more queries."""
-
-    def work(tx: Transaction) -> Receipt:
-        if tx.state.paused:
-            return Receipt(recorded=False)
-        tx.do("paused")
-        return Receipt(True)
-
-    return Command("pause", {}, work, _rebuilt)
-
-
-def resume() -> Command[Receipt]:
-    """Go on after a pause or a verdict."""
-
-    def work(tx: Transaction) -> Receipt:
-        if tx.state.stopped is None and not tx.state.paused:
-            return Receipt(recorded=False)
-        if tx.state.stopped is not None:
-            if not tx.state.affordable:
-                raise StudyError("the budget is used up", fix=Fix("budget"))
-            tx.do("reopened")
-        if tx.state.paused:
-            tx.do("resumed")
-        return tx.receipt()
-
-    return Command("resume", {}, work, _rebuilt)
-
-
-def absorb(stats: LogStats, files: Sequence[str]) -> Command[Receipt]:
-    """Begin from a log."""
-
-    def work(tx: Transaction) -> Receipt:
-        spec = tx.state.spec
-        if tx.record.seq:
-            raise StudyError("a study begins from a log before anything else has happened")
-        N_ea, S_ea = stats.aligned(spec.arms, spec.mediators)
-        for mediator, row, counts in zip(spec.mediators, spec.policies, N_ea, strict=True):
-            for arm, p, count in zip(spec.arms, row or (), counts, strict=False):
-                if p == 0.0 and count:
-                    raise StudyError(f"the log has {mediator!r} pull {arm!r}, which its declared policy never does")
-        tx.do("absorbed", files=list(files), N_ea=N_ea.tolist(), S_ea=S_ea.tolist())
-        return tx.receipt()
-
-    return Command("absorb", {"files": list(files)}, work, _rebuilt)
-
-
-def note(text: str) -> Command[Receipt]:
-    """Write something into the log."""
-    check_some_text("a note needs some text", "note", text)
-
-    def work(tx: Transaction) -> Receipt:
-        tx.do("note", text=text)
-        return Receipt(True)
-
-    return Command("note", {"text": text}, work, _rebuilt)
-
-
-def edit(spec: StudySpec) -> Command[Receipt]:
-    """Take over a changed spec."""
-
-    def work(tx: Transaction) -> Receipt:
-        changes = differences(tx.state.spec.to_dict(), spec)
-        if not changes:
-            return Receipt(recorded=False)
-        if tx.record.seq == 0:
-            tx.record.respecify(spec.to_dict())
-            return Receipt(True)
-        for name, (old, new) in changes.items():
-            if name not in EDITABLE or (name in ("arms", "mediators") and not _is_renaming(old, new)):
-                raise StudyError(f"{name} cannot change, the study has begun: it is {short(old)}, not {short(new)}")
-        for name, (old, new) in changes.items():
-            tx.do("edited", field=name, old=old, new=new)
-        tx.conclude()
-        return Receipt(True, stopped=verdict_in(tx.events))
-
-    return Command("edit", spec.to_dict(), work, _rebuilt)
-
-
-def _is_renaming(old: Sequence[str], new: Sequence[str]) -> bool:
-    """Names change place by place: as many as before, and none moves to another place."""
-    return len(old) == len(new) and not any(name in old and old[i] != name for i, name in enumerate(new))
+    return Command("cancel", {"query": number}, work, rebuilt)

@@ -1,6 +1,6 @@
 """Every kind of event, once: its fields, its words, what it counts for a mediator and what becomes of its query's row.
 
-What an event does to the state is `StudyState._on_<kind>`, who makes it is in `commands.py`; all else derives from KINDS.
+What an event does to the state is `StudyState._on_<kind>`, and a command makes it; all else derives from KINDS.
 """
 
 from collections.abc import Callable, Mapping, Sequence

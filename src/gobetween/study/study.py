@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar, cast
 from uuid import uuid4
 
 from gobetween.errors import ConflictError, ProblemError, StoreError, StudyError
 from gobetween.export import data_frame
 from gobetween.logs.counts import LogStats
-from gobetween.study import commands
+from gobetween.study import commands, course
 from gobetween.study.checks import LONGEST_KEY, check_text, user_name
 from gobetween.study.commands import Command
 from gobetween.study.events import Event
@@ -33,6 +33,20 @@ class View:
     status: Status
     events: list[Event]
     """The last of them."""
+
+
+class Exported(TypedDict):
+    """A query and what became of it."""
+
+    query: int
+    mediator: str
+    status: str
+    """open, told, silent, cancelled or expired."""
+    arm: str | None
+    reward: float | None
+    slot: int | None
+    """Its place in the order in which answers are counted."""
+    worker: str | None
 
 
 class Study:
@@ -145,31 +159,31 @@ class Study:
 
     def away(self, mediator: str, *, key: str | None = None) -> Receipt:
         """Ask a mediator no more until it is back; its open queries stay open."""
-        return self._do(commands.presence("away", mediator), key)
+        return self._do(course.presence("away", mediator), key)
 
     def back(self, mediator: str, *, key: str | None = None) -> Receipt:
         """A mediator can be asked again."""
-        return self._do(commands.presence("available", mediator), key)
+        return self._do(course.presence("available", mediator), key)
 
     def pause(self, *, key: str | None = None) -> Receipt:
         """Issue no more queries until `resume`; answers are still taken."""
-        return self._do(commands.pause(), key)
+        return self._do(course.pause(), key)
 
     def resume(self, *, key: str | None = None) -> Receipt:
         """Go on after a pause, or after the study has stopped (its verdict stays in the record)."""
-        return self._do(commands.resume(), key)
+        return self._do(course.resume(), key)
 
     def absorb(self, stats: LogStats, files: Sequence[str], *, key: str | None = None) -> Receipt:
         """Begin from a log: its counts inform estimates and verdict, δ-correct over log and study together (docs/logs.md)."""
-        return self._do(commands.absorb(stats, files), key)
+        return self._do(course.absorb(stats, files), key)
 
     def note(self, text: str, *, key: str | None = None) -> Receipt:
         """Write something into the log."""
-        return self._do(commands.note(text), key)
+        return self._do(course.note(text), key)
 
     def edit(self, spec: StudySpec) -> Receipt:
         """Take over a changed spec: before the first event any, afterwards only what cannot touch the mathematics."""
-        return self._do(commands.edit(spec), None)
+        return self._do(course.edit(spec), None)
 
     # views ------------------------------------------------------------------------------------------------------------
 
@@ -205,19 +219,18 @@ class Study:
         with self.store.reading(self.name) as record:
             yield from record.events(after, limit)
 
-    def export(self) -> Iterator[dict[str, Any]]:
+    def export(self) -> Iterator[Exported]:
         """One row for each query, in order: what was asked and what became of it."""
         with self.store.reading(self.name) as record:
             spec = StudySpec.from_dict(present_spec(record))
             for row in record.rows():
                 arm = None if row.arm is None else spec.arms[row.arm]
-                yield row.__dict__ | {"mediator": spec.mediators[row.mediator], "arm": arm}
+                yield cast(Exported, row.__dict__ | {"mediator": spec.mediators[row.mediator], "arm": arm})
 
     def to_frame(self) -> Any:
         """`export` as a data frame of pandas, or of polars where only that is installed."""
-        rows = list(self.export())
-        columns = ("query", "mediator", "status", "arm", "reward", "slot", "worker")
-        return data_frame({column: [row[column] for row in rows] for column in columns})
+        rows = [dict(row) for row in self.export()]
+        return data_frame({column: [row[column] for row in rows] for column in Exported.__annotations__})
 
     def report(self, folder: str | PathLike[str] = "study-report") -> Path:
         """Write a page with the answer, the figures and what was recorded; returns its path."""
