@@ -33,11 +33,11 @@ def check_text(what: str, value: Any, longest: int = LONGEST) -> None:
         raise StudyError(f"{what}: must be a text of at most {longest} characters, without NUL or broken characters")
 
 
-def check_some_text(what: str, name: str, value: Any) -> None:
-    """Refuse also what is empty."""
-    check_text(name, value)
+def check_some_text(what: str, value: Any, otherwise: str) -> None:
+    """Refuse also what is empty, with a sentence of its own."""
+    check_text(what, value)
     if not value or not value.strip():
-        raise StudyError(what)
+        raise StudyError(otherwise)
 
 
 def short(value: Any) -> str:

@@ -139,7 +139,7 @@ def correct(
 ) -> Command[Receipt]:
     """Replace an answer."""
     number = query.id if isinstance(query, StudyQuery) else query
-    check_some_text("a correction needs a reason", "reason", reason)
+    check_some_text("reason", reason, "a correction needs a reason")
     reward = as_float(reward)
 
     def work(tx: Transaction) -> Receipt:

@@ -74,7 +74,7 @@ def absorb(stats: LogStats, files: Sequence[str]) -> Command[Receipt]:
 
 def note(text: str) -> Command[Receipt]:
     """Write something into the log."""
-    check_some_text("a note needs some text", "note", text)
+    check_some_text("note", text, "a note needs some text")
 
     def work(tx: Transaction) -> Receipt:
         tx.do("note", text=text)
