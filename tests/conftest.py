@@ -7,6 +7,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from postgres import Cluster, cluster
 
+pytest_plugins = ["study_parts"]
+
 # fixed seeds: a failure today is a failure tomorrow
 settings.register_profile("fixed", derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 settings.register_profile("wild", deadline=None, max_examples=2000, suppress_health_check=list(HealthCheck))

@@ -12,8 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from gobetween.study.opening import open_store
 from gobetween.study.spec import parse_study
-from gobetween.study.store import open_store
 from gobetween.study.study import Study
 
 SPEC: dict[str, Any] = {

@@ -47,8 +47,10 @@ class Cluster:
         return f"postgresql://gobetween@127.0.0.1:{self.port}/{name}"
 
     def backends(self) -> list[int]:
-        """Processes that serve connections."""
-        found = subprocess.run(["pgrep", "-f", "postgres: gobetween .*127.0.0.1"], capture_output=True, text=True)
+        """Processes of this server that serve connections."""
+        server = (self.folder / "data" / "postmaster.pid").read_text().split()[0]
+        command = ["pgrep", "-P", server, "-f", "postgres: gobetween .*127.0.0.1"]
+        found = subprocess.run(command, capture_output=True, text=True)
         return [int(pid) for pid in found.stdout.split()]
 
 

@@ -39,6 +39,7 @@ UPWARDS = {  # for the reader's convenience
     ("logs/report.py", "pages"),  # LogReport.report
     ("simulation/runs.py", "pages"),  # Runs.plot
     ("simulation/comparison.py", "pages"),  # Comparison.plot
+    ("study/study.py", "pages"),  # Study.report
 }
 FILES = sorted(SOURCE.rglob("*.py"))
 

@@ -49,6 +49,7 @@ from gobetween.study.learner import Learner as Learner
 from gobetween.study.progress import Progress as Progress
 from gobetween.study.progress import Query as Query
 from gobetween.study.spec import StudySpec as StudySpec
+from gobetween.study.status import Status as Status
 from gobetween.study.study import Study as Study
 from gobetween.study.transaction import Receipt as Receipt
 from gobetween.study.transaction import StudyQuery as StudyQuery

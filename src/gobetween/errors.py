@@ -22,6 +22,7 @@ class Fix:
 #: What can be done, in the words of Python; `{}` is what it is about.
 FIXES: Mapping[str, str] = {
     "back": "back(mediator) says that someone is back",
+    "budget": "edit(spec) can raise it",
     "columns": "name columns with mediator=…, arm=…, reward=…",
     "correct": "correct({}, …) changes that",
     "create": "Study.create makes one",

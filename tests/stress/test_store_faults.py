@@ -9,7 +9,7 @@ from faults import abandoned_asks, contention, kill_writers, truncated_wal
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 from postgres import Cluster
-from test_study_machine import Machine
+from study_machine import Machine
 
 Report = Callable[[str, float, str], None]
 

@@ -13,7 +13,6 @@ from postgres import Cluster
 from sqlalchemy import inspect
 
 import gobetween as gb
-from gobetween.study.store import open_store
 from gobetween.study.store.database import Database
 from gobetween.study.study import Study
 
@@ -64,7 +63,7 @@ def test_the_server_may_restart_and_backends_may_die(postgres: Cluster) -> None:
 
 def test_without_a_server_it_is_one_sentence() -> None:
     with pytest.raises(gb.StoreError, match=r"^postgresql://gobetween@127.0.0.1:1/none: cannot be used \(.*refused") as caught:
-        open_store("postgresql://gobetween@127.0.0.1:1/none")
+        Study.open("postgresql://gobetween@127.0.0.1:1/none")
     assert "\n" not in str(caught.value)
 
 
@@ -76,7 +75,7 @@ def test_without_a_server_it_is_one_sentence() -> None:
         ("postgresql://me@localhost:port/x", "the URL of the store cannot be read"),
         ("/nowhere/at/all.sqlite", "its folder does not exist"),
         ("/tmp", "is a folder, not a store"),
-        ("mistyped.sqlite", "mistyped.sqlite: there is no such store; gobetween init makes one"),
+        ("mistyped.sqlite", "mistyped.sqlite: there is no such store; Study.create makes one"),
     ],
 )
 def test_mistyped_places_make_nothing(url: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +89,7 @@ def test_mistyped_places_make_nothing(url: str, message: str, tmp_path: Path, mo
 def test_an_empty_database_is_not_a_study(where: str) -> None:
     if not where.startswith("postgresql"):
         Path(where).touch()
-    with pytest.raises(gb.StoreError, match="holds no studies of gobetween; gobetween init makes one"):
+    with pytest.raises(gb.StoreError, match=r"holds no studies of gobetween; Study.create makes one"):
         Study.open(where)
 
 
@@ -136,7 +135,7 @@ def test_an_interrupted_migration_can_be_run_again(where: str, monkeypatch: pyte
         Database.open(where, create=True)
     monkeypatch.setattr(op, "create_index", real)
     with pytest.raises(gb.StoreError, match="holds no studies of gobetween"):
-        Database.open(where)  # nothing of it was kept
+        Study.open(where)  # nothing of it was kept
     new_study(where).ask()
 
 
@@ -161,7 +160,7 @@ def test_a_newer_schema_is_refused(where: str) -> None:
     with store._engine.begin() as connection:
         connection.execute(text("UPDATE gobetween_schema SET version = 99"))
     with pytest.raises(gb.StoreError, match="has schema 99, this version uses 1: use a newer gobetween"):
-        Database.open(where)
+        Study.open(where)
 
 
 TELL = "import sys; from gobetween.study.study import Study; print(Study.open(sys.argv[1]).tell(0, arm='a', reward=1).recorded)"

@@ -48,7 +48,7 @@ def command(
     if path.suffix != ".toml":
         raise StudyError(f"{file}: name a file that ends in .toml")
     ready(plain=True)
-    from gobetween.study.store import store_of
+    from gobetween.study.opening import store_of
     from gobetween.study.transaction import verdict_words
 
     made = not path.exists()
@@ -78,8 +78,8 @@ def _write(path: Path, store: str | None, stats: "LogStats | None", family: str 
 
 def _create(path: Path, made: bool, stats: "LogStats | None", logs: tuple[str, ...]) -> "Mapping[str, Any] | None":
     """Make the study, and give it the log; the verdict, if the log brings one. What fails leaves no new file behind."""
+    from gobetween.study.opening import store_of
     from gobetween.study.spec import StudySpec
-    from gobetween.study.store import store_of
     from gobetween.study.study import Study
 
     kept_at = Path(store_of(path)[0])

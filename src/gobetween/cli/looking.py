@@ -57,7 +57,7 @@ def export(call: Call, to_csv: str | None, jsonl: str | None) -> None:
         with target(to_csv) as stream:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(COLUMNS)
-            rows = [[csv_safe(row[column]) for column in COLUMNS] for row in study.export()]
+            rows = [[csv_safe(dict(row)[column]) for column in COLUMNS] for row in study.export()]
             writer.writerows(rows)
         written["csv"] = len(rows)
     if jsonl:
@@ -87,7 +87,7 @@ def doctor(call: Call, migrate: bool) -> None:
     """Check the store, replay the log and compare; says what to do."""
     if migrate:
         call.prepare()
-        from gobetween.study.store import migrate_study
+        from gobetween.study.opening import migrate_study
 
         migrate_study(call.where)
     complaints = call.open(view=True).doctor()

@@ -48,7 +48,7 @@ class Call:
     def open(self, *, view: bool = False) -> "Study":
         """The study that is meant; a view does not take over changes of study.toml."""
         self.prepare()
-        from gobetween.study.store import open_study
+        from gobetween.study.opening import open_study
 
         found = open_study(self.where, self.name, self.actor, take_over=not view)
         if found.unsaved:

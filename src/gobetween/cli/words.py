@@ -12,6 +12,7 @@ F = TypeVar("F", bound=Callable[..., None])
 #: What can be done, in the words of the command line; the names are those of `errors.FIXES`.
 FIXES: Mapping[str, str] = {
     "back": "gobetween back NAME says that someone is back",
+    "budget": "raise the budget in the study file first",
     "columns": "name columns with --mediator, --arm, --reward",
     "correct": "gobetween correct {} changes that",
     "create": "gobetween init makes one",

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, fields, is_dataclass
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
 from gobetween.core.family import Family
 from gobetween.core.registry import classes, find, words
 from gobetween.core.rule import parameters_of
 from gobetween.errors import GoBetweenError, SpecError
+from gobetween.files.fields import number, show, typed
 
 #: Parameters that are no longer there, with the value that saved learners may still state.
 _GONE = {"start": "uniform"}
@@ -64,18 +65,25 @@ def find_kind(side: str, name: str, path: str) -> type[Any] | None:
 
 def build(kind: type[Any], parameters: Mapping[str, Any], path: str, beside: tuple[str, ...]) -> Any:
     """A rule or family from its parameters, each checked against its type."""
-    known, hints = parameters_of(kind), get_type_hints(kind)
+    known, hints = parameters_of(kind), _hints(kind)
+    found: dict[str, Any] = {}
     for key, value in parameters.items():
         if key not in known:
             raise SpecError(f"{path}.{key} is not a known key: choose from {', '.join([*beside, *known])}")
         wanted = _wanted(hints.get(key))
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not (number if wanted is float else isinstance(value, wanted)):
-            raise SpecError(f"{path}.{key} = {value!r}: must be {_WHAT.get(wanted, 'of another type')}")
+        if wanted is float:
+            found[key] = number(value, f"{path}.{key}")
+        else:
+            found[key] = typed(value, wanted, f"{path}.{key}", _WHAT.get(wanted, "of another type"))
     try:
-        return kind(**parameters)
+        return kind(**found)
     except (ValueError, TypeError) as error:
         raise SpecError(f"{path}: {error}") from None
+
+
+def _hints(kind: type[Any]) -> dict[str, Any]:
+    """Types of parameters, also where a NamedTuple was inherited from."""
+    return {name: hint for part in reversed(kind.__mro__) for name, hint in getattr(part, "__annotations__", {}).items()}
 
 
 def _wanted(hint: Any) -> Any:
@@ -127,13 +135,13 @@ def _from(rule: Any) -> dict[str, str]:
 def parse_family(value: Any) -> Family:
     """A family from its name or from a table with a name and parameters."""
     if not isinstance(value, (str, Mapping)):
-        raise SpecError(f"family = {value!r}: must be a name or a table with a name")
+        raise SpecError(f"family = {show(value)}: must be a name or a table with a name")
     table = {"name": value} if isinstance(value, str) else value
     if "name" not in table:
         raise SpecError(f"family.name is missing: choose one of {', '.join(classes('family'))}")
     name = table["name"]
     kind = find_kind("family", name, "family") if isinstance(name, str) else None
     if kind is None:
-        raise SpecError(f"family.name = {name!r}: choose one of {', '.join(classes('family'))}")
+        raise SpecError(f"family.name = {show(name)}: choose one of {', '.join(classes('family'))}")
     family: Family = build(kind, {key: value for key, value in table.items() if key != "name"}, "family", ("name",))
     return family

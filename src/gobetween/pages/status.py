@@ -1,5 +1,7 @@
 """How a study stands, in blocks: for the terminal whole, for the report part by part."""
 
+from typing import Any
+
 from gobetween.pages.blocks import Block, Grid, Section, Text
 from gobetween.pages.words import duration, moment
 from gobetween.study.status import Status
@@ -57,15 +59,16 @@ def arms(status: Status) -> list[Block]:
 
 def mediator_grid(status: Status) -> Grid:
     """Whom it asked and what became of it; what never happened has no column."""
-    shown = ["asked", "told", *(key for key in RARE if any(row[key] for row in status.mediators))]
+    table: list[dict[str, Any]] = [dict(row) for row in status.mediators]
+    shown = ["asked", "told", *(key for key in RARE if any(row[key] for row in table))]
     rows = [
         [
             row["mediator"] + (" (away)" if row["away"] else ""),
             *(f"{row[key]:,}" for key in shown),
             f"{row['share']:.0%}",
-            f"{row['target']:.0%}",
+            "" if row["target"] is None else f"{row['target']:.0%}",
         ]
-        for row in status.mediators
+        for row in table
     ]
     return Grid(("mediator", *shown, "share", "target"), rows)
 

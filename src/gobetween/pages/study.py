@@ -22,8 +22,9 @@ FAIR = (
 
 def sections(study: Study) -> tuple[str, list[Section]]:
     """Title and page."""
-    status, (state, _, seq) = study.status(), study.look()
-    log = [[event_words(event)] for event in study.events(max(0, seq - LAST))]
+    view = study.view(last=LAST)
+    status, state = view.status, view.state
+    log = [[event_words(event)] for event in view.events]
     parts = [
         Section("", [*answer(status), *notes(status)]),
         Section("Figures", _pictures(status, state.spec, state.trail)),
@@ -36,24 +37,28 @@ def sections(study: Study) -> tuple[str, list[Section]]:
 
 def _pictures(status: Status, spec: StudySpec, trail: Sequence[tuple[int, float, float]]) -> list[Block]:
     """What there is to see so far."""
-    target = [m["target"] for m in status.mediators]
+    target = [m["target"] or 0.0 for m in status.mediators]
+    followed = any(m["target"] is not None for m in status.mediators)
     pictures: list[Block] = []
     if trail:
         figure = evidence_trail(trail, "Evidence for the leader")
         words = "The study stops when the line meets its threshold; after that it is history."
         pictures.append(Picture("evidence", figure, words))
-    reports = [ArmReport(**(arm | {"low": _open(arm["low"], -1), "high": _open(arm["high"], 1)})) for arm in status.arms]
+    reports = [
+        ArmReport(arm["arm"], arm["pulls"], arm["estimate"], _open(arm["low"], -1), _open(arm["high"], 1))
+        for arm in status.arms
+    ]
     if any(arm.estimate is not None for arm in reports):
         words = (
             f"Intervals hold for all arms at all times together with probability {1 - status.delta:g}; not the stopping rule."
         )
         pictures.append(Picture("estimates", estimates(reports, title="Estimated means"), words))
-    if status.queries:
+    if status.queries and followed:
         figure = mediator_shares(spec.mediators, [m["share"] for m in status.mediators], target, "Whom it asked")
         pictures.append(Picture("mediators", figure, "Shares of queries, and what the sampling rule follows now."))
     pulls = np.array([arm["pulls"] for arm in status.arms], float)
     policies = [row for row in spec.policies if row is not None]
-    if pulls.sum() and len(policies) == len(spec.policies):
+    if pulls.sum() and followed and len(policies) == len(spec.policies):
         figure = arm_shares(spec.arms, pulls / pulls.sum(), np.array(policies).T @ np.array(target), "What they pulled")
         pictures.append(Picture("arms", figure, "Shares of pulls, and what the followed mediators would pull on average."))
     return pictures

@@ -8,7 +8,8 @@ from typing import Any
 
 from gobetween.core.problem import Problem
 from gobetween.errors import GoBetweenError, SpecError
-from gobetween.files.problem import KEYS, PROBLEM_KEYS, naming, only, parse_problem, parse_settings, read_spec, tables, typed
+from gobetween.files.fields import naming, only, tables, typed
+from gobetween.files.problem import KEYS, PROBLEM_KEYS, parse_problem, parse_settings, read_spec
 from gobetween.files.rules import Named, default, rule_to_dict
 from gobetween.files.toml import read_toml
 from gobetween.simulation.engine import MAX_STEPS, RUNS, Job, new_job

@@ -1,60 +1,79 @@
-"""The doctor: replays the log and compares it with the snapshot, integers exactly, floats to 1e-9."""
+"""The doctor: replays the log and compares it with what is stored: the snapshot and the rows of the queries.
+
+Integers exactly, floats to 1e-9.
+"""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
-from gobetween.study.record import Store
+from gobetween.errors import StudyError
+from gobetween.study.events import row_after
+from gobetween.study.record import QueryRow, Store, StudyRecord
 from gobetween.study.spec import StudySpec
-from gobetween.study.state import Desk
+from gobetween.study.state import StudyState, up_to_date
 
 
 def examine(store: Store, name: str) -> list[str]:
     """Complaints about a study; none if all is well."""
     found = [f"the database: {line}" for line in store.check()]
-    with store.reading(name) as ledger:
-        desk, last, keys = Desk(StudySpec.from_dict(ledger.spec)), 0, set()
-        fate: dict[int, tuple[Any, ...]] = {}
-        for event in ledger.events():
-            if event["seq"] != last + 1:
-                found.append(f"event {last + 1} is missing: event {event['seq']} follows {last}")
-            last = event["seq"]
-            if (event["key"], event["part"]) in keys:
-                found.append(f"event {last}: its key {event['key']!r} was used before")
-            keys.add((event["key"], event["part"]))
-            try:
-                desk.apply(dict(event))
-                _note(fate, event, desk)
-            except Exception as error:  # whatever a damaged record may cause
-                return [*found, f"event {last} ({event.get('kind')}) cannot be replayed: {type(error).__name__}: {error}"]
-        if last != ledger.seq:
-            found.append(f"the study counts {ledger.seq} events, the log has {last}")
-        found += desk.surprises
-        if ledger.snapshot is not None:
-            _compare(desk.to_dict(), dict(ledger.snapshot), "snapshot", found)
-        elif last:
+    with store.reading(name) as record:
+        state, rows = StudyState(StudySpec.from_dict(record.spec)), dict[int, QueryRow]()
+        if not _replay(record, state, rows, found):
+            return found
+        found += state.surprises
+        if record.snapshot is not None:
+            _compare_snapshots(state, record.snapshot, found)
+        elif record.seq:
             found.append("there are events, but no snapshot")
-        held = {row.query: (row.status, row.mediator, row.slot, row.arm, row.reward) for row in ledger.rows()}
-        for number in sorted(held.keys() | fate.keys()):
-            if held.get(number) != fate.get(number):
-                found.append(f"query {number} is {held.get(number)} in its table, {fate.get(number)} by the log")
+        held = {row.query: row for row in record.rows()}
+    for number in sorted(held.keys() | rows.keys()):
+        if held.get(number) != rows.get(number):
+            found.append(f"query {number} is {_shown(held.get(number))} in its table, {_shown(rows.get(number))} by the log")
     return found
 
 
-def _note(fate: dict[int, tuple[Any, ...]], event: dict[str, Any], desk: Desk) -> None:
-    """What has become of a query: status, mediator, slot, arm and reward, as its row must say."""
-    kind, spec = event["kind"], desk.spec
-    if kind not in ("asked", "told", "silent", "cancelled", "expired", "corrected"):
+def _replay(record: StudyRecord, state: StudyState, rows: dict[int, QueryRow], found: list[str]) -> bool:
+    """Let every event happen again; False when one cannot."""
+    last, keys = 0, set()
+    for event in record.events():
+        if event["seq"] != last + 1:
+            found.append(f"event {last + 1} is missing: event {event['seq']} follows {last}")
+        last = event["seq"]
+        if (event["key"], event["part"]) in keys:
+            found.append(f"event {last}: its key {event['key']!r} was used before")
+        keys.add((event["key"], event["part"]))
+        try:
+            state.apply(event)
+            row = row_after(event, rows.get(event.get("query", -1)), state.spec.arms, state.spec.mediators)
+        except Exception as error:  # whatever a damaged record may cause
+            found.append(f"event {last} ({event.get('kind')}) cannot be replayed: {type(error).__name__}: {error}")
+            return False
+        if row is not None:
+            rows[row.query] = row
+    if last != record.seq:
+        found.append(f"the study counts {record.seq} events, the log has {last}")
+    return True
+
+
+def _compare_snapshots(state: StudyState, snapshot: Mapping[str, Any], found: list[str]) -> None:
+    try:
+        held = up_to_date(snapshot)
+    except StudyError as error:
+        found.append(str(error))
         return
-    number, mediator = event["query"], spec.mediators.index(event["mediator"])
-    if kind == "asked":
-        fate[number] = ("open", mediator, None, None, None)
-    elif kind in ("cancelled", "expired"):
-        fate[number] = (kind, *fate[number][1:])
-    else:
-        answer = event["new"] if kind == "corrected" else event if kind == "told" else None
-        arm = None if answer is None else spec.arms.index(answer["arm"])
-        reward = None if answer is None else answer["reward"]
-        fate[number] = ("silent" if answer is None else "told", mediator, event["slot"], arm, reward)
+    replayed = state.to_dict()
+    if held["old_trail"]:  # its moments were chosen by an earlier rule, which nobody can replay
+        replayed |= {"trail": held["trail"], "old_trail": True}
+    _compare(replayed, dict(held), "snapshot", found)
+
+
+def _shown(row: QueryRow | None) -> tuple[Any, ...] | None:
+    """Status, mediator, slot, arm, reward and, if there is one, worker."""
+    if row is None:
+        return None
+    shown = (row.status, row.mediator, row.slot, row.arm, row.reward)
+    return shown if row.worker is None else (*shown, row.worker)
 
 
 def _compare(one: Any, other: Any, path: str, found: list[str]) -> None:

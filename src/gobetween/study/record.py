@@ -20,7 +20,7 @@ class QueryRow:
     worker: str | None
 
 
-class Ledger(Protocol):
+class StudyRecord(Protocol):
     """One study inside a transaction; what is written is there wholly or not at all."""
 
     @property
@@ -65,16 +65,20 @@ class Ledger(Protocol):
 class Store(Protocol):
     """Holds many named studies."""
 
+    @property
+    def place(self) -> str:
+        """Where it is, for people; without a password."""
+
     def create(self, name: str, spec: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         """A new study; refused when the name is taken."""
 
     def names(self) -> list[str]:
         """The studies in this store."""
 
-    def writing(self, name: str) -> AbstractContextManager[Ledger]:
+    def writing(self, name: str) -> AbstractContextManager[StudyRecord]:
         """A transaction that locks the study."""
 
-    def reading(self, name: str) -> AbstractContextManager[Ledger]:
+    def reading(self, name: str) -> AbstractContextManager[StudyRecord]:
         """A consistent view that blocks nobody."""
 
     def check(self) -> list[str]:
@@ -82,3 +86,9 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of connections."""
+
+
+def present_spec(record: StudyRecord) -> Mapping[str, Any]:
+    """The spec as it is now: edited, if events have edited it."""
+    spec: Mapping[str, Any] = record.spec if record.snapshot is None else record.snapshot["spec"]
+    return spec

@@ -1,37 +1,27 @@
-"""What a live study is about: study.toml, in the one shape of files, with every default resolved."""
+"""What a live study is about, with every default resolved: from a study.toml or from plain Python values."""
 
-import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from os import PathLike
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from gobetween.core.family import Family
+from gobetween.core.rule import SamplingRule, StoppingRule
 from gobetween.errors import SpecError
-from gobetween.files.problem import (
-    KEYS,
-    naming,
-    number,
-    only,
-    parse_deltas,
-    parse_policy,
-    show,
-    tables,
-    typed,
-    unique_name,
-    whole,
-)
-from gobetween.files.rules import default, parse_family, parse_rule, rule_from_dict, rule_to_dict
+from gobetween.files.fields import naming, only, show
+from gobetween.files.rules import parse_family, rule_from_dict, rule_to_dict
 from gobetween.files.toml import read_toml
 from gobetween.study.learner import Learner
+from gobetween.study.terms import parse_terms
 
-WAITS = ("lease", "answer")
-UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+Policy = ArrayLike | Mapping[str, float]
 #: What may change after the first event: it cannot touch the mathematics.
 EDITABLE = ("title", "arms", "mediators", "contacts", "lease", "in_flight", "max_queries", "max_cost")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class StudySpec:
     """A study; `to_dict` is what a store keeps."""
 
@@ -44,8 +34,8 @@ class StudySpec:
     family: Family
     silent: bool
     delta: float
-    sampling: Any
-    stopping: Any
+    sampling: SamplingRule
+    stopping: StoppingRule
     seed: int
     wait_for: str
     """Until when the verdict waits for an answer: the end of its "lease", or the "answer" (or that the query is cancelled)."""
@@ -57,10 +47,47 @@ class StudySpec:
     max_cost: float | None
     """The budget."""
 
+    def __init__(
+        self,
+        arms: Sequence[str],
+        mediators: Mapping[str, Policy | None] | Sequence[str],
+        *,
+        family: Family | str | Mapping[str, Any] = "gaussian",
+        delta: float = 0.05,
+        title: str = "",
+        costs: Mapping[str, float] | Sequence[float] | None = None,
+        contacts: Mapping[str, str] | None = None,
+        silent: bool = False,
+        sampling: SamplingRule | str | Mapping[str, Any] | None = None,
+        stopping: StoppingRule | str | Mapping[str, Any] | None = None,
+        seed: int = 0,
+        lease: str | float | None = None,
+        wait_for: str = "lease",
+        in_flight: int | None = None,
+        budget: Mapping[str, float] | None = None,
+    ) -> None:
+        """The same as a study.toml says: mediators are names, or a mapping from names to policies (None: not known)."""
+        rest = {
+            "family": family, "delta": delta, "title": title, "silent": silent, "sampling": sampling, "stopping": stopping,
+            "seed": seed, "lease": lease, "wait_for": wait_for, "in_flight": in_flight, "budget": budget or {},
+        }  # fmt: skip
+        self.__dict__.update(parse_terms(_cast(arms, mediators, costs, contacts) | rest))
+        self.new_learner()  # refuses what does not fit together
+
+    @classmethod
+    def _of(cls, values: Mapping[str, Any]) -> "StudySpec":
+        """From fields that are known to be right."""
+        spec = cls.__new__(cls)
+        spec.__dict__.update(values)
+        return spec
+
+    def __repr__(self) -> str:
+        cast = f"{len(self.arms)} arms, {len(self.mediators)} mediators"
+        return f"<StudySpec {self.title!r}: {cast}, {self.family.name}, delta={self.delta:g}>"
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe."""
-        data = asdict(replace(self, family=None, sampling=None, stopping=None))  # type: ignore[arg-type]  # filled in below
-        return data | {
+        return {field.name: getattr(self, field.name) for field in fields(self)} | {
             "arms": list(self.arms),
             "mediators": list(self.mediators),
             "contacts": list(self.contacts),
@@ -79,17 +106,23 @@ class StudySpec:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "StudySpec":
         """What `to_dict` described."""
-        return cls(
-            **{key: value for key, value in data.items() if not isinstance(value, (list, dict))},
-            arms=tuple(data["arms"]),
-            mediators=tuple(data["mediators"]),
-            contacts=tuple(data["contacts"]),
-            policies=tuple(None if row is None else tuple(row) for row in data["policies"]),
-            costs=tuple(data["costs"]),
-            family=parse_family(data["family"]),
-            sampling=rule_from_dict(data["sampling"], "sampling"),
-            stopping=rule_from_dict(data["stopping"], "stopping"),
+        return cls._of(
+            {field.name: data[field.name] for field in fields(cls)}
+            | {
+                "arms": tuple(data["arms"]),
+                "mediators": tuple(data["mediators"]),
+                "contacts": tuple(data["contacts"]),
+                "policies": tuple(None if row is None else tuple(row) for row in data["policies"]),
+                "costs": tuple(data["costs"]),
+                "family": parse_family(data["family"]),
+                "sampling": rule_from_dict(data["sampling"], "sampling"),
+                "stopping": rule_from_dict(data["stopping"], "stopping"),
+            }
         )
+
+    def edited(self, field: str, value: Any) -> "StudySpec":
+        """The same with one field changed, given as in `to_dict`."""
+        return self._of(self.__dict__ | {field: tuple(value) if isinstance(value, list) else value})
 
     def new_learner(self) -> Learner:
         """A learner that has not asked anything."""
@@ -106,110 +139,72 @@ class StudySpec:
         )
 
 
-def differences(old: StudySpec, new: StudySpec) -> dict[str, tuple[Any, Any]]:
-    """Field → (old, new), JSON-safe, where two specs differ."""
-    before, after = old.to_dict(), new.to_dict()
-    return {key: (before[key], after[key]) for key in before if before[key] != after[key]}
+def differences(old: Mapping[str, Any], new: StudySpec) -> dict[str, tuple[Any, Any]]:
+    """Field → (old, new), JSON-safe, where a stored spec and another differ."""
+    after = new.to_dict()
+    if old == after:
+        return {}
+    before = StudySpec.from_dict(old).to_dict()  # an earlier version may have kept it in other words
+    return {key: (before[key], after[key]) for key in after if before[key] != after[key]}
 
 
 def parse_study(data: Mapping[str, Any], source: str) -> StudySpec:
-    """Check nested dicts."""
+    """Check nested dicts, and that all of it fits together."""
+    return fitting(unfitted(data, source), source)
+
+
+def unfitted(data: Mapping[str, Any], source: str) -> StudySpec:
+    """Nested dicts, field by field: enough for one that is the same as what a store holds."""
     with naming(source):
-        only(data, KEYS, "")
-        family = parse_family(data.get("family", "gaussian"))
-        arms: list[str] = []
-        for i, table in enumerate(tables(data, "arms")):
-            only(table, ("name", "mean"), f"arms[{i}].")
-            arms.append(unique_name(table, f"arm {i + 1}", arms, f"arms[{i}]"))
-        if len(arms) < 2:
-            raise SpecError("arms: a study needs at least two arms")
-        mediators, contacts, policies, costs = _mediators(data, arms)
-        spec = StudySpec(
-            title=typed(data.get("title", ""), str, "title", "a string"),
-            arms=tuple(arms),
-            mediators=mediators,
-            contacts=contacts,
-            policies=policies,
-            costs=costs,
-            family=family,
-            silent=typed(data.get("silent", False), bool, "silent", "true or false"),
-            delta=_delta(data),
-            sampling=_one_rule(data, "sampling"),
-            stopping=_one_rule(data, "stopping"),
-            seed=whole(data, "seed", 0) or 0,
-            wait_for=_wait_for(data),
-            lease=parse_lease(data.get("lease")),
-            in_flight=_in_flight(data),
-            **_budget(data),
-        )
-        spec.new_learner()  # refuses what does not fit together
-        return spec
+        return StudySpec._of(parse_terms(data))
 
 
-def _mediators(data: Mapping[str, Any], arms: list[str]) -> tuple[Any, Any, Any, Any]:
-    names: list[str] = []
-    contacts, policies, costs = [], [], []
-    for i, table in enumerate(tables(data, "mediators")):
-        path = f"mediators[{i}]"
-        only(table, ("name", "policy", "cost", "contact"), f"{path}.")
-        names.append(unique_name(table, f"mediator {i + 1}", names, path))
-        contacts.append(typed(table.get("contact", ""), str, f"{path}.contact", "a string"))
-        policies.append(tuple(parse_policy(table["policy"], arms, f"{path}.policy")) if "policy" in table else None)
-        costs.append(number(table.get("cost", 1.0), f"{path}.cost"))
-    return tuple(names), tuple(contacts), tuple(policies), tuple(costs)
+def fitting(spec: StudySpec, source: str) -> StudySpec:
+    """Refuse what does not fit together."""
+    with naming(source):
+        spec.new_learner()
+    return spec
 
 
-def _delta(data: Mapping[str, Any]) -> float:
-    deltas = parse_deltas(data.get("delta", 0.05))
-    if len(deltas) != 1:
-        raise SpecError(f"delta = {show(data['delta'])}: a study has one risk of a wrong answer, such as 0.05")
-    return deltas[0]
+def _cast(
+    arms: Sequence[str],
+    mediators: Mapping[str, Policy | None] | Sequence[str],
+    costs: Mapping[str, float] | Sequence[float] | None,
+    contacts: Mapping[str, str] | None,
+) -> dict[str, Any]:
+    """Arms and mediators as a file would say them."""
+    named: Mapping[str, Any] = mediators if isinstance(mediators, Mapping) else dict.fromkeys(_names(mediators, "mediators"))
+    made: list[dict[str, Any]] = [{"name": name} for name in named]
+    for table, policy in zip(made, named.values(), strict=True):
+        if policy is not None:
+            table["policy"] = policy if isinstance(policy, Mapping) else _list(policy)
+    if costs is not None and not isinstance(costs, Mapping):
+        values = _list(costs)
+        if not isinstance(values, list) or len(values) != len(made):
+            raise SpecError(f"costs = {show(costs)}: must be a list or a mapping with one for each of {len(made)} mediators")
+        costs = dict(zip(named, values, strict=True))
+    for key, value in (("cost", costs or {}), ("contact", contacts or {})):
+        only(value, tuple(named), f"{key}s.")
+        for table in made:
+            if table["name"] in value:
+                table[key] = value[table["name"]]
+    return {"arms": [{"name": name} for name in _names(arms, "arms")], "mediators": made}
 
 
-def _one_rule(data: Mapping[str, Any], side: str) -> Any:
-    value = data.get(side)
-    if isinstance(value, list) and len(value) != 1:
-        raise SpecError(f"{side} names {len(value)} rules: a study follows one")
-    if isinstance(value, list):
-        value = value[0]
-    return default(side).rule if value is None else parse_rule(value, side, side).rule
+def _names(given: Any, what: str) -> list[str]:
+    names = _list(given)
+    if not isinstance(names, list):
+        raise SpecError(f"{what} = {show(given)}: must be a list of names")
+    for i, name in enumerate(names):
+        if not isinstance(name, str):
+            raise SpecError(f"{what}[{i}] = {show(name)}: must be a string")
+        if name in names[:i]:
+            raise SpecError(f"{what}[{i}] = {show(name)} is also the name of {what}[{names.index(name)}]: names must differ")
+    return names
 
 
-def _wait_for(data: Mapping[str, Any]) -> str:
-    value = data.get("wait_for", "lease")
-    if value not in WAITS:
-        raise SpecError(f"wait_for = {show(value)}: choose one of {', '.join(WAITS)}")
-    return str(value)
-
-
-def parse_lease(value: Any) -> float | None:
-    """Seconds: a number, or a text such as "45s", "30m", "12h" or "3d"."""
-    if value is None:
-        return None
-    if isinstance(value, str):
-        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd])\s*", value)
-        if not found:
-            raise SpecError(f"lease = {show(value)}: write a time such as '30m', '12h' or '3d'")
-        value = float(found[1]) * UNITS[found[2]]
-    seconds = number(value, "lease")
-    if not 0.0 < seconds <= 3650 * 86400:
-        raise SpecError(f"lease = {show(value)}: must be a positive time of at most ten years")
-    return seconds
-
-
-def _in_flight(data: Mapping[str, Any]) -> int | None:
-    value = whole(data, "in_flight", 1)
-    if value is not None and value > 10_000:
-        raise SpecError(f"in_flight = {value}: at most 10,000 queries can be kept open")
-    return value
-
-
-def _budget(data: Mapping[str, Any]) -> dict[str, Any]:
-    table = typed(data.get("budget", {}), Mapping, "budget", "a table with queries, cost or both")
-    only(table, ("queries", "cost"), "budget.")
-    cost = table.get("cost")
-    if cost is not None and number(cost, "budget.cost") <= 0.0:
-        raise SpecError(f"budget.cost = {show(cost)}: must be a positive number")
-    with naming("budget"):
-        queries = whole(table, "queries", 1)
-    return {"max_queries": queries, "max_cost": None if cost is None else float(cost)}
+def _list(values: Any) -> Any:
+    """A list of plain Python values, also from an array; what is none is left to be refused."""
+    if hasattr(values, "tolist"):
+        return values.tolist()
+    return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else values

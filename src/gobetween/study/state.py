@@ -6,15 +6,16 @@ the learner can decide (whom to ask), unless the event says it already, for what
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from gobetween.core.evidence import next_look
+from gobetween.errors import StudyError
+from gobetween.study.events import COUNTS, Event, kind_of
 from gobetween.study.learner import Learner
 from gobetween.study.spec import StudySpec
 
-Event = dict[str, Any]
-COUNTS = ("asked", "told", "silent", "cancelled", "expired", "late", "unasked", "corrected")
-TRAIL = 200
+FORMAT = 2
 
 
 @dataclass
@@ -29,7 +30,7 @@ class Open:
     expired: bool = False
 
 
-class Desk:
+class StudyState:
     """A study at one moment."""
 
     def __init__(self, spec: StudySpec) -> None:
@@ -45,7 +46,9 @@ class Desk:
         """Has an answer been corrected since?"""
         self.counts = {name: dict.fromkeys(COUNTS, 0) for name in spec.mediators}
         self.trail: list[tuple[int, float, float]] = []
-        self.stride = 1
+        """Answers counted, statistic and threshold, at moments that `next_look` chooses."""
+        self.old_trail = False
+        """Were some of these moments chosen by the rule of format 1?"""
         self.absorbed: Event | None = None
         """What came from a log: files and rows."""
         self.surprises: list[str] = []
@@ -81,7 +84,10 @@ class Desk:
 
     def apply(self, event: Event) -> None:
         """Let an event happen; fields that only the learner knows are filled in, or checked where they are recorded."""
-        getattr(self, f"_on_{event['kind']}")(event)
+        kind = kind_of(event)
+        getattr(self, f"_on_{kind.name}")(event)
+        for what, step in kind.counts(event):
+            self.counts[event["mediator"]][what] += step
         self._follow()
 
     def _on_absorbed(self, event: Event) -> None:
@@ -102,7 +108,6 @@ class Desk:
         self._fill(event, "query", number)
         self._fill(event, "reissue_of", self.to_reissue.pop(0) if self.to_reissue else None)
         self.open[number] = Open(event["mediator"], event["at"], event["until"], event["worker"], event["reissue_of"])
-        self._count(event, "asked")
 
     def _on_taken(self, event: Event) -> None:
         self.open[event["query"]].worker = event["worker"]
@@ -110,11 +115,9 @@ class Desk:
 
     def _on_told(self, event: Event) -> None:
         self._answer(event, {"arm": event["arm"], "reward": event["reward"], "accept_surprise": event["surprise"]})
-        self._count(event, "told")
 
     def _on_silent(self, event: Event) -> None:
         self._answer(event, {"silent": True})
-        self._count(event, "silent")
 
     def _answer(self, event: Event, answer: Mapping[str, Any]) -> None:
         """An answer to an open query, a late one whose place has been given up, or one that nobody asked for."""
@@ -129,10 +132,8 @@ class Desk:
             event["late"] = not event["unasked"]
             if event["unasked"]:
                 self._fill(event, "query", event["slot"])
-                self._count(event, "unasked")
         if event["late"]:
             self._settled(number)
-            self._count(event, "late")
 
     def _settled(self, number: Any) -> None:
         """An expired query that has come to an end need not be issued anew."""
@@ -141,17 +142,12 @@ class Desk:
     def _on_corrected(self, event: Event) -> None:
         old, new = (None if event[k] is None else (event[k]["arm"], event[k]["reward"]) for k in ("old", "new"))
         self.learner.correct(event["slot"], event["mediator"], old, new, accept_surprise=event["surprise"])
-        counts = self.counts[event["mediator"]]
-        for answer, step in ((old, -1), (new, 1)):
-            counts["silent" if answer is None else "told"] += step
-        self._count(event, "corrected")
         self.shaken = self.shaken or self.identified
 
     def _on_cancelled(self, event: Event) -> None:
         self.learner.cancel(event["query"])
         del self.open[event["query"]]
         self._settled(event["query"])
-        self._count(event, "cancelled")
 
     def _on_expired(self, event: Event) -> None:
         number = event["query"]
@@ -161,7 +157,6 @@ class Desk:
         else:
             self.learner.cancel(number)
             del self.open[number]
-        self._count(event, "expired")
 
     def _on_away(self, event: Event) -> None:
         self.away = sorted({*self.away, event["mediator"]})
@@ -200,8 +195,7 @@ class Desk:
             self.stopped = self.stopped | {"arm": new[self.spec.arms.index(self.stopped["arm"])]}
         if field in ("arms", "mediators"):
             self.learner.rename(field, new)
-        change: dict[str, Any] = {field: tuple(new) if isinstance(new, list) else new}
-        self.spec = replace(self.spec, **change)
+        self.spec = self.spec.edited(field, new)
 
     def _fill(self, event: Event, key: str, value: Any) -> None:
         if key not in event:
@@ -209,24 +203,19 @@ class Desk:
         elif event[key] != value:
             self.surprises.append(f"event {event.get('seq', '?')}: {key} is {event[key]!r}, replayed {value!r}")
 
-    def _count(self, event: Event, what: str) -> None:
-        self.counts[event["mediator"]][what] += 1
-
     def _follow(self) -> None:
-        """Keep a thinned trail of the evidence, for the figure."""
+        """Keep a trail of the evidence, for the figure."""
         counted = self.learner.counted
-        if counted - (self.trail[-1][0] if self.trail else 0) >= self.stride:
+        if counted >= next_look(self.trail[-1][0] if self.trail else 0):
             found = self.learner.evidence()
             self.trail.append((counted, found.statistic, found.threshold))
-            if len(self.trail) > TRAIL:
-                self.trail, self.stride = self.trail[1::2], 2 * self.stride
 
     # snapshots --------------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe; its size does not grow with the log, only with open queries and with answers that wait for them."""
         return {
-            "format": 1,
+            "format": FORMAT,
             "spec": self.spec.to_dict(),
             "learner": self.learner.to_dict(),
             "open": [[number, asdict(query)] for number, query in self.open.items()],
@@ -238,19 +227,29 @@ class Desk:
             "shaken": self.shaken,
             "counts": self.counts,
             "trail": [list(point) for point in self.trail],
-            "stride": self.stride,
+            "old_trail": self.old_trail,
             "absorbed": self.absorbed,
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "Desk":
-        """The desk that `to_dict` described."""
-        desk = cls.__new__(cls)
-        desk.spec, desk.learner = StudySpec.from_dict(data["spec"]), Learner.from_dict(data["learner"])
-        desk.open = {number: Open(**query) for number, query in data["open"]}
-        desk.to_reissue, desk.away, desk.paused = list(data["to_reissue"]), list(data["away"]), data["paused"]
-        desk.identified, desk.shaken = data["identified"], data["shaken"]
-        desk.stopped, desk.counts = data["stopped"], data["counts"]
-        desk.trail, desk.stride = [(int(t), float(z), float(c)) for t, z, c in data["trail"]], data["stride"]
-        desk.surprises, desk.absorbed = [], data.get("absorbed")
-        return desk
+    def from_dict(cls, data: Mapping[str, Any]) -> "StudyState":
+        """The state that `to_dict` described, here or in an earlier version."""
+        data, state = up_to_date(data), cls.__new__(cls)
+        state.spec, state.learner = StudySpec.from_dict(data["spec"]), Learner.from_dict(data["learner"])
+        state.open = {number: Open(**query) for number, query in data["open"]}
+        state.to_reissue, state.away, state.paused = list(data["to_reissue"]), list(data["away"]), data["paused"]
+        state.identified, state.shaken = data["identified"], data["shaken"]
+        state.stopped, state.counts = data["stopped"], data["counts"]
+        state.trail, state.old_trail = [(int(t), float(z), float(c)) for t, z, c in data["trail"]], data["old_trail"]
+        state.surprises, state.absorbed = [], data.get("absorbed")
+        return state
+
+
+def up_to_date(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A snapshot in the present format; that of a later version is refused."""
+    found = data.get("format")
+    if found == FORMAT:
+        return data
+    if found != 1:
+        raise StudyError(f"a later version has kept this study (snapshot format {found}, not {FORMAT}): use a newer gobetween")
+    return {key: value for key, value in data.items() if key != "stride"} | {"format": FORMAT, "old_trail": True}

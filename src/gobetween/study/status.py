@@ -1,14 +1,56 @@
-"""How a study stands, in numbers and in words; the shape of `gobetween status --json` (docs/live.md)."""
+"""How a study stands, in numbers and in words; docs/live.md has the shape of its `to_dict`."""
 
-import math
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypedDict, cast
 
-from gobetween.study.state import Desk
-from gobetween.study.transaction import verdict_words
+from gobetween.export import html_table, json_safe
+from gobetween.study.events import Counts, Verdict
+from gobetween.study.progress import Progress
+from gobetween.study.sentences import assumptions, how_far, sentence
+from gobetween.study.state import StudyState
 
 
-@dataclass(frozen=True)
+class ArmStatus(TypedDict):
+    """An arm with the ends of its confidence sequence; None where there is no end."""
+
+    arm: str
+    pulls: int
+    estimate: float | None
+    low: float | None
+    high: float | None
+
+
+class MediatorStatus(Counts):
+    """A mediator: what is counted for it, its share of the queries and what the sampling rule follows now."""
+
+    mediator: str
+    contact: str
+    away: bool
+    share: float
+    target: float | None
+    """None where the rule does not say."""
+
+
+class PendingStatus(TypedDict):
+    """An open query, and for how many seconds it has been open."""
+
+    query: int
+    mediator: str
+    worker: str | None
+    age: float
+    until: float | None
+    expired: bool
+    reissue_of: int | None
+
+
+class FromLog(TypedDict):
+    """What a study began from."""
+
+    files: list[str]
+    rows: int
+
+
+@dataclass(frozen=True, repr=False)
 class Status:
     """A study at one moment."""
 
@@ -20,7 +62,7 @@ class Status:
     """The answer so far."""
     how_far: str
     """How far from stopping, and what that means."""
-    verdict: dict[str, Any] | None
+    verdict: Verdict | None
     leader: str | None
     statistic: float
     threshold: float
@@ -36,12 +78,12 @@ class Status:
     cost: float
     max_queries: int | None
     max_cost: float | None
-    arms: list[dict[str, Any]]
-    mediators: list[dict[str, Any]]
-    pending: list[dict[str, Any]]
+    arms: list[ArmStatus]
+    mediators: list[MediatorStatus]
+    pending: list[PendingStatus]
     assumptions: list[str]
     """What must hold for the guarantee, where this study gives reason to say so."""
-    from_log: dict[str, Any] | None
+    from_log: FromLog | None
     """Files and rows that the study began from."""
     events: int
     at: float
@@ -50,21 +92,28 @@ class Status:
         """JSON-safe."""
         return {"format": 1, **asdict(self)}
 
+    def __repr__(self) -> str:
+        return f"<Status of {self.name!r} ({self.state}): {self.sentence}>"
 
-def status_of(name: str, desk: Desk, now: float, seq: int) -> Status:
-    """Read a desk."""
-    spec, progress = desk.spec, desk.learner.progress
-    queries, cost = desk.spent
-    to_go = _finite(progress.queries_to_go)
+    def _repr_html_(self) -> str:
+        rows = [(a["arm"], a["pulls"], *(_digits(x) for x in (a["estimate"], a["low"], a["high"]))) for a in self.arms]
+        header = ("arm", "pulls", "estimate", "low", "high")
+        return html_table(f"{self.title or self.name} ({self.state}): {self.sentence}", header, rows)
+
+
+def status_of(name: str, state: StudyState, now: float, seq: int) -> Status:
+    """Read a state."""
+    spec, progress = state.spec, state.learner.progress
+    queries, cost = state.spent
+    to_go: float | None = json_safe(progress.queries_to_go)
     per_query = sum(progress.target.get(m, 0.0) * c for m, c in zip(spec.mediators, spec.costs, strict=True))
-    state = "stopped" if desk.stopped is not None else "paused" if desk.paused else "running"
     return Status(
         name=name,
         title=spec.title,
-        state=state,
-        sentence=_sentence(desk, progress),
-        how_far=_how_far(desk, progress),
-        verdict=None if desk.stopped is None else dict(desk.stopped),
+        state="stopped" if state.stopped is not None else "paused" if state.paused else "running",
+        sentence=sentence(state, progress),
+        how_far=how_far(state, progress),
+        verdict=None if state.stopped is None else cast(Verdict, dict(state.stopped)),
         leader=progress.leader,
         statistic=progress.statistic,
         threshold=progress.threshold,
@@ -79,95 +128,43 @@ def status_of(name: str, desk: Desk, now: float, seq: int) -> Status:
         cost=cost,
         max_queries=spec.max_queries,
         max_cost=spec.max_cost,
-        arms=[asdict(arm) | {"low": _finite(arm.low), "high": _finite(arm.high)} for arm in progress.arms],
-        mediators=[
-            {
-                "mediator": mediator,
-                "contact": spec.contacts[e],
-                "away": mediator in desk.away,
-                **desk.counts[mediator],
-                "share": progress.shares[mediator],
-                "target": progress.target.get(mediator, 0.0),
-            }
-            for e, mediator in enumerate(spec.mediators)
-        ],
-        pending=[
-            {
-                "query": number,
-                "mediator": query.mediator,
-                "worker": query.worker,
-                "age": max(0.0, now - query.asked),
-                "until": query.until,
-                "expired": query.expired,
-                "reissue_of": query.reissue_of,
-            }
-            for number, query in desk.open.items()
-        ],
-        assumptions=_assumptions(desk, progress),
-        from_log=desk.absorbed,
+        arms=[cast(ArmStatus, json_safe(asdict(arm))) for arm in progress.arms],
+        mediators=[_mediator(state, progress, e) for e in range(len(spec.mediators))],
+        pending=_pending(state, now),
+        assumptions=assumptions(state, progress),
+        from_log=None if state.absorbed is None else FromLog(files=state.absorbed["files"], rows=state.absorbed["rows"]),
         events=seq,
         at=now,
     )
 
 
-def _sentence(desk: Desk, progress: Any) -> str:
-    if desk.stopped is not None and desk.stopped["verdict"] == "identified":
-        return f"The best arm is {desk.stopped['arm']!r}; this is wrong with probability at most {desk.spec.delta:g}."
-    if desk.stopped is None and desk.identified:
-        return f"The best arm was found to be {desk.learner.recommendation!r}; the study was reopened and goes on."
-    if desk.stopped is not None:
-        return f"{verdict_words(desk.stopped)[:1].upper()}{verdict_words(desk.stopped)[1:]}."
-    if progress.leader is None:
-        return "Nothing is known yet: no answer has been counted."
-    return f"{progress.leader!r} leads after {progress.counted} counted answers; the study is not sure yet."
+def _mediator(state: StudyState, progress: Progress, e: int) -> MediatorStatus:
+    name = state.spec.mediators[e]
+    row = {
+        "mediator": name,
+        "contact": state.spec.contacts[e],
+        "away": name in state.away,
+        **state.counts[name],
+        "share": progress.shares[name],
+        "target": progress.target.get(name, 0.0) if progress.target else None,
+    }
+    return cast(MediatorStatus, row)
 
 
-def _how_far(desk: Desk, progress: Any) -> str:
-    if desk.stopped is not None:
-        return "The study has stopped; further answers are kept, but do not change the verdict."
-    odds = f"{math.exp(min(progress.threshold, 50.0)):,.0f} to 1"
-    now = f"{math.exp(min(progress.statistic, 50.0)):,.1f} to 1"
-    words = (
-        f"It stops when the evidence against every rival reaches {progress.threshold:.2f} nats ({odds}); "
-        f"now it is {progress.statistic:.2f} ({now})."
-    )
-    if math.isfinite(progress.queries_to_go):
-        words += f" At the present estimates about {math.ceil(progress.queries_to_go):,} more queries are to be expected."
-    elif progress.leader is not None:
-        words += " How many queries that takes cannot be said yet: some arm has not been seen, or the best are tied."
-    return words
-
-
-def _assumptions(desk: Desk, progress: Any) -> list[str]:
-    """What the reader must be told."""
-    log = desk.absorbed
-    total = {key: sum(counts[key] for counts in desk.counts.values()) for key in next(iter(desk.counts.values()))}
-    found = []
-    if log is not None:
-        found.append(
-            f"{log['rows']:,} of the counted answers came from a log ({', '.join(log['files'])}): the guarantee holds for log "
-            "and study together if the log is complete, its rows were not chosen by reward, and its arms are the same as now."
+def _pending(state: StudyState, now: float) -> list[PendingStatus]:
+    return [
+        PendingStatus(
+            query=number,
+            mediator=query.mediator,
+            worker=query.worker,
+            age=max(0.0, now - query.asked),
+            until=query.until,
+            expired=query.expired,
+            reissue_of=query.reissue_of,
         )
-    if progress.waiting_for is not None:
-        query = desk.open[progress.waiting_for.id]
-        found.append(
-            f"The verdict waits for query {progress.waiting_for.id} ({query.mediator}); later answers are there already. "
-            "Cancel it only for reasons that have nothing to do with rewards, its own or later ones."
-        )
-    missing = [f"{total[key]} {key}" for key in ("cancelled", "expired", "silent", "unasked", "late") if total[key]]
-    if missing:
-        found.append(
-            f"Of the queries, {', '.join(missing)}: the guarantee assumes that this did not depend on rewards (the mediators' "
-            "shares are shown)."
-        )
-    if desk.shaken:
-        found.append("An answer was corrected after the verdict, which stays as recorded: gobetween resume takes it up again.")
-    if total["corrected"]:
-        found.append(
-            f"Corrected answers: {total['corrected']}. The guarantee assumes that corrections are not chosen by their reward."
-        )
-    return found
+        for number, query in state.open.items()
+    ]
 
 
-def _finite(x: float) -> float | None:
-    return x if math.isfinite(x) else None
+def _digits(x: float | None) -> str:
+    return "" if x is None else f"{x:.4g}"

@@ -1,37 +1,52 @@
 """A live study: the learner behind a store that loses nothing. Commands make events; a transaction records them or nothing."""
 
-import hashlib
-import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from os import PathLike
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, TypedDict, TypeVar, cast
 from uuid import uuid4
 
-from gobetween import __version__
-from gobetween.core.family import is_number
 from gobetween.errors import ConflictError, ProblemError, StoreError, StudyError
-from gobetween.study.record import Store
-from gobetween.study.spec import EDITABLE, StudySpec, differences
-from gobetween.study.state import Desk, Event
-from gobetween.study.transaction import (
-    LONGEST_KEY,
-    Receipt,
-    Session,
-    StudyQuery,
-    as_float,
-    check_text,
-    desk_of,
-    is_renaming,
-    rebuilt,
-    short,
-    user_name,
-    verdict_of,
-    why_nothing,
-)
+from gobetween.export import data_frame
+from gobetween.logs.counts import LogStats
+from gobetween.study import commands, course
+from gobetween.study.checks import LONGEST_KEY, check_text, user_name
+from gobetween.study.commands import Command
+from gobetween.study.events import Event
+from gobetween.study.record import Store, present_spec
+from gobetween.study.spec import StudySpec
+from gobetween.study.state import StudyState
+from gobetween.study.status import Status, status_of
+from gobetween.study.transaction import Receipt, StudyQuery, Transaction, shown, state_of
 
 T = TypeVar("T")
 PATIENCE = 5.0  # seconds to wait for a database that went away
+
+
+@dataclass(frozen=True)
+class View:
+    """A study at one moment, all from one read."""
+
+    state: StudyState
+    status: Status
+    events: list[Event]
+    """The last of them."""
+
+
+class Exported(TypedDict):
+    """A query and what became of it."""
+
+    query: int
+    mediator: str
+    status: str
+    """open, told, silent, cancelled or expired."""
+    arm: str | None
+    reward: float | None
+    slot: int | None
+    """Its place in the order in which answers are counted."""
+    worker: str | None
 
 
 class Study:
@@ -49,7 +64,7 @@ class Study:
     @classmethod
     def open(cls, path_or_url: str | PathLike[str], name: str | None = None, *, actor: str | None = None) -> "Study":
         """Open a study by its study.toml, its SQLite file or the URL of its store; it must be there."""
-        from gobetween.study.store import open_study
+        from gobetween.study.opening import open_study
 
         return open_study(path_or_url, name, actor)
 
@@ -63,9 +78,23 @@ class Study:
         actor: str | None = None,
     ) -> "Study":
         """Make a new study; a study.toml brings its own spec."""
-        from gobetween.study.store import create_study
+        from gobetween.study.opening import create_study
 
         return create_study(path_or_url, spec, name, actor)
+
+    @classmethod
+    def open_or_create(
+        cls,
+        path_or_url: str | PathLike[str],
+        spec: StudySpec | None = None,
+        name: str | None = None,
+        *,
+        actor: str | None = None,
+    ) -> "Study":
+        """Open a study, or make it if there is none. A spec that has changed is taken over, or refused, as a study.toml is."""
+        from gobetween.study.opening import open_or_create_study
+
+        return open_or_create_study(path_or_url, spec, name, actor)
 
     def close(self) -> None:
         """Let go of the store's connections."""
@@ -77,6 +106,12 @@ class Study:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        return f"<Study {self.name!r} in {self.store.place}>"
+
+    def _repr_html_(self) -> str:
+        return self.status()._repr_html_()
+
     # commands ---------------------------------------------------------------------------------------------------------
 
     def ask(self, n: int | None = None, *, worker: str | None = None, key: str | None = None) -> list[StudyQuery]:
@@ -85,55 +120,11 @@ class Study:
         n: that many new queries. Without it one, or, with in_flight, as many as are missing (if none is, those that are open).
         worker: one query for a worker that names itself; if it holds an open one, that one again.
         """
-        if n is not None and (not is_number(n) or n != int(n) or not 1 <= n <= 10_000):
-            raise StudyError(f"n = {n!r}: ask for 1 to 10,000 queries")
-        if n is not None and worker is not None:
-            raise StudyError("a worker holds one query at a time: leave out n")
-        check_text("worker", worker)
-
-        def work(session: Session) -> list[StudyQuery]:
-            session.expire()
-            session.conclude()
-            flying = {number: query for number, query in session.desk.open.items() if not query.expired}
-            for number, query in flying.items():
-                if worker is not None and query.worker == worker:
-                    return [session.shown(number, new=False)]
-            free = [number for number, query in flying.items() if query.worker is None]
-            present = [number for number in free if flying[number].mediator not in session.desk.away]
-            idle = session.desk.stopped is not None or session.desk.paused
-            if worker is not None and present and not idle and session.desk.spec.in_flight is not None:
-                return [self._take(session, present[0], worker)]
-            wanted = 1 if n is None else n
-            if n is None and worker is None and session.desk.spec.in_flight is not None:
-                wanted = max(0, session.desk.spec.in_flight - session.desk.flying())
-                if wanted == 0 and not idle:
-                    return [session.shown(number, new=False) for number in free]
-            asked: list[StudyQuery] = []
-            reason = why_nothing(session.desk)
-            while len(asked) < wanted and not reason:
-                asked.append(session.ask_one(worker))
-                reason = why_nothing(session.desk)
-            session.settle()
-            session.refused = "" if asked else why_nothing(session.desk) or reason
-            return asked
-
-        def again(events: Sequence[Event], session: Session, own: bool) -> list[StudyQuery]:
-            numbers = [event["query"] for event in events if event["kind"] in ("asked", "taken") and not event.get("top_up")]
-            return [session.shown(number, new=own) for number in numbers if number in session.desk.open]
-
-        return self._do("ask", {"n": n, "worker": worker}, key, work, again)
-
-    @staticmethod
-    def _take(session: Session, number: int, worker: str) -> StudyQuery:
-        lease = session.desk.spec.lease
-        until = None if lease is None else session.ledger.now + lease
-        session.do("taken", query=number, mediator=session.desk.open[number].mediator, worker=worker, until=until)
-        session.keep(number, worker=worker)
-        return session.shown(number)
+        return self._do(commands.ask(n, worker), key)
 
     def tell(
         self,
-        query: "StudyQuery | int | None" = None,
+        query: StudyQuery | int | None = None,
         *,
         arm: str | None = None,
         reward: float | None = None,
@@ -146,50 +137,11 @@ class Study:
 
         The same answer again is "already recorded"; another answer to the same query is refused: see `correct`.
         """
-        number = query.id if isinstance(query, StudyQuery) else query
-        if number is None and mediator is None:
-            raise StudyError("name the query that is answered, or the mediator who answered unasked")
-        reward = as_float(reward)
-        answer = {"arm": arm, "reward": reward, "surprise": bool(accept_surprise)}
-
-        def work(session: Session) -> Receipt:
-            if number is None:
-                return self._record(session, {"mediator": mediator, "unasked": True}, answer, silent)
-            row = session.row(number)
-            if mediator is not None and mediator != session.mediator(row):
-                raise StudyError(f"query {number} was for mediator {session.mediator(row)!r}, not for {mediator!r}")
-            if row.status in ("told", "silent"):
-                before = session.said(row)
-                if before == (None if silent else {"arm": arm, "reward": reward}):
-                    return Receipt(recorded=False, query=number)
-                words = "silence" if before is None else f"arm {before['arm']!r}, reward {before['reward']:g}"
-                raise ConflictError(f"query {number} was answered before with {words}: gobetween correct {number} changes that")
-            if row.status == "cancelled":
-                raise StudyError(f"query {number} was cancelled: tell it as unasked if its answer is to count all the same")
-            return self._record(session, {"query": number, "mediator": session.mediator(row), "unasked": False}, answer, silent)
-
-        request = {"query": number, "mediator": mediator if number is None else None, "silent": silent, **answer}
-        return self._do("tell", request, key, work, rebuilt)
-
-    @staticmethod
-    def _record(session: Session, about: Event, answer: Event, silent: bool) -> Receipt:
-        if silent:
-            if answer["arm"] is not None or answer["reward"] is not None:
-                raise StudyError("silent means that no arm was pulled: leave out arm and reward")
-            event = session.do("silent", **about)
-        else:
-            event = session.do("told", **about, **answer)
-        spec, arm = session.desk.spec, event.get("arm")
-        session.keep(
-            event["query"], mediator=spec.mediators.index(event["mediator"]), status=event["kind"], slot=event["slot"],
-            arm=None if arm is None else spec.arms.index(arm), reward=event.get("reward"),
-        )  # fmt: skip
-        asked = session.settle()
-        return Receipt(True, event["query"], event["late"], asked, verdict_of(session))
+        return self._do(commands.tell(query, arm, reward, silent, mediator, accept_surprise), key)
 
     def correct(
         self,
-        query: "StudyQuery | int",
+        query: StudyQuery | int,
         *,
         arm: str | None = None,
         reward: float | None = None,
@@ -199,185 +151,93 @@ class Study:
         key: str | None = None,
     ) -> Receipt:
         """Replace an answer that was wrong. The guarantee assumes that corrections are not chosen by their reward."""
-        number = query.id if isinstance(query, StudyQuery) else query
-        check_text("reason", reason)
-        if not reason or not reason.strip():
-            raise StudyError("a correction needs a reason")
-        reward = as_float(reward)
+        return self._do(commands.correct(query, arm, reward, silent, reason, accept_surprise), key)
 
-        def work(session: Session) -> Receipt:
-            row = session.row(number)
-            if row.status not in ("told", "silent"):
-                raise StudyError(f"query {number} is {row.status}: there is no answer to correct")
-            if silent and (arm is not None or reward is not None):
-                raise StudyError("silent means that no arm was pulled: leave out arm and reward")
-            if not silent and (arm is None or reward is None):
-                raise StudyError("a correction needs the right arm and reward, or silent")
-            old, new = session.said(row), None if silent else {"arm": arm, "reward": reward}
-            if old == new:
-                return Receipt(recorded=False, query=number)
-            session.do(
-                "corrected", query=number, mediator=session.mediator(row), slot=row.slot, old=old, new=new, reason=reason,
-                surprise=bool(accept_surprise),
-            )  # fmt: skip
-            place = None if arm is None else session.desk.spec.arms.index(arm)
-            session.keep(number, status="silent" if silent else "told", arm=place, reward=reward)
-            return Receipt(True, number, asked=session.settle(), stopped=verdict_of(session))
-
-        request = {"query": number, "arm": arm, "reward": reward, "silent": silent, "reason": reason}
-        return self._do("correct", request, key, work, rebuilt)
-
-    def cancel(self, query: "StudyQuery | int", *, reason: str = "", key: str | None = None) -> Receipt:
+    def cancel(self, query: StudyQuery | int, *, reason: str = "", key: str | None = None) -> Receipt:
         """Withdraw an open query. Why must not depend on its reward, nor on answers to later queries."""
-        number = query.id if isinstance(query, StudyQuery) else query
-        check_text("reason", reason)
-
-        def work(session: Session) -> Receipt:
-            row = session.row(number)
-            if row.status == "cancelled":
-                return Receipt(recorded=False, query=number)
-            if number not in session.desk.open:
-                raise StudyError(f"query {number} is {row.status}: only an open query can be cancelled")
-            session.do("cancelled", query=number, mediator=session.mediator(row), reason=reason)
-            session.keep(number, status="cancelled")
-            return Receipt(True, number, asked=session.settle(), stopped=verdict_of(session))
-
-        return self._do("cancel", {"query": number}, key, work, rebuilt)
+        return self._do(commands.cancel(query, reason), key)
 
     def away(self, mediator: str, *, key: str | None = None) -> Receipt:
         """Ask a mediator no more until it is back; its open queries stay open."""
-        return self._presence("away", mediator, key)
+        return self._do(course.presence("away", mediator), key)
 
     def back(self, mediator: str, *, key: str | None = None) -> Receipt:
         """A mediator can be asked again."""
-        return self._presence("available", mediator, key)
-
-    def _presence(self, kind: str, mediator: str, key: str | None) -> Receipt:
-        def work(session: Session) -> Receipt:
-            if mediator not in session.desk.spec.mediators:
-                names = ", ".join(map(repr, session.desk.spec.mediators))
-                raise StudyError(f"mediator {mediator!r} is not known: choose one of {names}")
-            if (mediator in session.desk.away) == (kind == "away"):
-                return Receipt(recorded=False)
-            session.do(kind, mediator=mediator)
-            return Receipt(True, asked=session.settle(), stopped=verdict_of(session))
-
-        return self._do(kind, {"mediator": mediator}, key, work, rebuilt)
+        return self._do(course.presence("available", mediator), key)
 
     def pause(self, *, key: str | None = None) -> Receipt:
         """Issue no more queries until `resume`; answers are still taken."""
-
-        def work(session: Session) -> Receipt:
-            if session.desk.paused:
-                return Receipt(recorded=False)
-            session.do("paused")
-            return Receipt(True)
-
-        return self._do("pause", {}, key, work, rebuilt)
+        return self._do(course.pause(), key)
 
     def resume(self, *, key: str | None = None) -> Receipt:
         """Go on after a pause, or after the study has stopped (its verdict stays in the record)."""
+        return self._do(course.resume(), key)
 
-        def work(session: Session) -> Receipt:
-            if session.desk.stopped is None and not session.desk.paused:
-                return Receipt(recorded=False)
-            if session.desk.stopped is not None:
-                if not session.desk.affordable:
-                    raise StudyError("the budget is used up: raise budget in the study file first")
-                session.do("reopened")
-            if session.desk.paused:
-                session.do("resumed")
-            return Receipt(True, asked=session.settle(), stopped=verdict_of(session))
-
-        return self._do("resume", {}, key, work, rebuilt)
-
-    def absorb(self, stats: Any, files: Sequence[str], *, key: str | None = None) -> Receipt:
+    def absorb(self, stats: LogStats, files: Sequence[str], *, key: str | None = None) -> Receipt:
         """Begin from a log: its counts inform estimates and verdict, δ-correct over log and study together (docs/logs.md)."""
-
-        def work(session: Session) -> Receipt:
-            spec = session.desk.spec
-            if session.ledger.seq:
-                raise StudyError("a study begins from a log before anything else has happened")
-            N_ea, S_ea = stats.aligned(spec.arms, spec.mediators)
-            for e, row in enumerate(spec.policies):
-                for a in range(len(spec.arms)) if row is not None else ():
-                    if row is not None and row[a] == 0.0 and N_ea[e, a]:
-                        words = f"the log has {spec.mediators[e]!r} pull {spec.arms[a]!r}, which its declared policy never does"
-                        raise StudyError(words)
-            session.do("absorbed", files=list(files), N_ea=N_ea.tolist(), S_ea=S_ea.tolist())
-            return Receipt(True, asked=session.settle(), stopped=verdict_of(session))
-
-        return self._do("absorb", {"files": list(files)}, key, work, rebuilt)
+        return self._do(course.absorb(stats, files), key)
 
     def note(self, text: str, *, key: str | None = None) -> Receipt:
         """Write something into the log."""
-        check_text("note", text)
-        if not text or not text.strip():
-            raise StudyError("a note needs some text")
-
-        def work(session: Session) -> Receipt:
-            session.do("note", text=text)
-            return Receipt(True)
-
-        return self._do("note", {"text": text}, key, work, rebuilt)
+        return self._do(course.note(text), key)
 
     def edit(self, spec: StudySpec) -> Receipt:
         """Take over a changed spec: before the first event any, afterwards only what cannot touch the mathematics."""
-
-        def work(session: Session) -> Receipt:
-            changes = differences(session.desk.spec, spec)
-            if not changes:
-                return Receipt(recorded=False)
-            if session.ledger.seq == 0:
-                session.ledger.respecify(spec.to_dict())
-                return Receipt(True)
-            for name, (old, new) in changes.items():
-                if name not in EDITABLE or (name in ("arms", "mediators") and not is_renaming(old, new)):
-                    raise StudyError(f"{name} cannot change, the study has begun: it is {short(old)}, not {short(new)}")
-            for name, (old, new) in changes.items():
-                session.do("edited", field=name, old=old, new=new)
-            session.conclude()
-            return Receipt(True, stopped=verdict_of(session))
-
-        return self._do("edit", spec.to_dict(), None, work, rebuilt)
+        return self._do(course.edit(spec), None)
 
     # views ------------------------------------------------------------------------------------------------------------
 
-    def look(self) -> tuple[Desk, float, int]:
+    def look(self) -> tuple[StudyState, float, int]:
         """The state now, the store's time and the number of the last event."""
-        with self.store.reading(self.name) as ledger:
-            return desk_of(ledger), ledger.now, ledger.seq
+        with self.store.reading(self.name) as record:
+            return state_of(record), record.now, record.seq
+
+    def view(self, last: int) -> View:
+        """State, status and the last so many events, all of one moment."""
+        with self.store.reading(self.name) as record:
+            state = state_of(record)
+            events = list(record.events(max(0, record.seq - last))) if last else []
+            return View(state, status_of(self.name, state, record.now, record.seq), events)
 
     @property
     def spec(self) -> StudySpec:
         """The spec as it is now."""
-        with self.store.reading(self.name) as ledger:
-            return StudySpec.from_dict(ledger.spec if ledger.snapshot is None else ledger.snapshot["spec"])
+        with self.store.reading(self.name) as record:
+            return StudySpec.from_dict(present_spec(record))
 
-    def status(self) -> Any:
-        """How the study stands: a `Status`."""
-        from gobetween.study.status import status_of
-
+    def status(self) -> Status:
+        """How the study stands."""
         return status_of(self.name, *self.look())
 
     def pending(self) -> list[StudyQuery]:
         """Open queries, oldest first."""
-        with self.store.reading(self.name) as ledger:
-            session = Session(ledger, desk_of(ledger), self.actor)
-            return [session.shown(number, new=False) for number in session.desk.open]
+        state, _, _ = self.look()
+        return [shown(state, number, new=False) for number in state.open]
 
     def events(self, after: int = 0, limit: int | None = None) -> Iterator[Event]:
         """Recorded events in order."""
-        with self.store.reading(self.name) as ledger:
-            yield from ledger.events(after, limit)
+        with self.store.reading(self.name) as record:
+            yield from record.events(after, limit)
 
-    def export(self) -> Iterator[dict[str, Any]]:
+    def export(self) -> Iterator[Exported]:
         """One row for each query, in order: what was asked and what became of it."""
-        with self.store.reading(self.name) as ledger:
-            spec = desk_of(ledger).spec
-            for row in ledger.rows():
+        with self.store.reading(self.name) as record:
+            spec = StudySpec.from_dict(present_spec(record))
+            for row in record.rows():
                 arm = None if row.arm is None else spec.arms[row.arm]
-                yield dict(row.__dict__) | {"mediator": spec.mediators[row.mediator], "arm": arm}
+                yield cast(Exported, row.__dict__ | {"mediator": spec.mediators[row.mediator], "arm": arm})
+
+    def to_frame(self) -> Any:
+        """`export` as a data frame of pandas, or of polars where only that is installed."""
+        rows = [dict(row) for row in self.export()]
+        return data_frame({column: [row[column] for row in rows] for column in Exported.__annotations__})
+
+    def report(self, folder: str | PathLike[str] = "study-report") -> Path:
+        """Write a page with the answer, the figures and what was recorded; returns its path."""
+        from gobetween.pages.html import write_report
+        from gobetween.pages.study import sections
+
+        return write_report(Path(folder), *sections(self))
 
     def doctor(self) -> list[str]:
         """Replay the log and compare it with the snapshot; complaints, none if all is well."""
@@ -385,42 +245,34 @@ class Study:
 
         return examine(self.store, self.name)
 
-    def _do(
-        self,
-        command: str,
-        arguments: Mapping[str, Any],
-        key: str | None,
-        work: Callable[[Session], T],
-        again: Callable[[Sequence[Event], Session, bool], T],
-    ) -> T:
+    def _do(self, command: Command[T], key: str | None) -> T:
         """One transaction; if the database goes away it is tried again, and the key tells whether it had been done."""
         check_text("key", key, LONGEST_KEY)
         if key == "":
             raise StudyError("key: must not be empty")
-        request = hashlib.sha256(json.dumps([command, arguments], sort_keys=True, default=str).encode()).hexdigest()[:32]
-        own, deadline = key or f"auto-{uuid4()}", time.monotonic() + PATIENCE
+        own, known, deadline = key or f"auto-{uuid4()}", key is not None, time.monotonic() + PATIENCE
         while True:
             try:
-                with self.store.writing(self.name) as ledger:
-                    session = Session(ledger, desk_of(ledger), self.actor)
-                    if before := ledger.by_key(own):
-                        if before[0].get("request") != request:
-                            raise ConflictError(f"key {own!r} was used before for something else: choose another")
-                        return again(before, session, key is None)
-                    try:
-                        answer = work(session)
-                    except ProblemError as error:
-                        raise StudyError(str(error)) from None
-                    session.save(f"auto-{uuid4()}" if session.refused else own, request)
-                if session.refused:
-                    raise StudyError(session.refused)
-                return answer
+                return self._try(command, own, known, key is None)
             except StoreError as error:
                 if not error.passing or time.monotonic() > deadline:
                     raise
+                known = True
                 time.sleep(0.05)
 
-
-def about_now(at: float) -> dict[str, Any]:
-    """What is noted when a study is made."""
-    return {"version": __version__, "rules": 1, "created": at}
+    def _try(self, command: Command[T], key: str, known: bool, drawn: bool) -> T:
+        """`known`: may the key have been used before? `drawn`: then it was by this very command."""
+        with self.store.writing(self.name) as record:
+            tx = Transaction(record, state_of(record), self.actor)
+            if before := record.by_key(key) if known else []:
+                if before[0].get("request") != command.request:
+                    raise ConflictError(f"key {key!r} was used before for something else: choose another")
+                return command.again(tx, before, drawn)
+            try:
+                answer = command.work(tx)
+            except ProblemError as error:
+                raise StudyError(error.what, where=error.where, fix=error.fix) from None
+            tx.save(key if tx.refused is None else f"auto-{uuid4()}", command.request)
+        if tx.refused is not None:
+            raise tx.refused
+        return answer

@@ -1,20 +1,14 @@
 """One command of a study at work inside a transaction: makes events, lets them happen, writes them."""
 
-import getpass
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
-import numpy as np
-
-from gobetween.core.family import is_number
-from gobetween.errors import StudyError
-from gobetween.study.record import Ledger, QueryRow
+from gobetween.errors import Fix, StudyError
+from gobetween.study.events import Event, Verdict, row_after
+from gobetween.study.record import QueryRow, StudyRecord
 from gobetween.study.spec import StudySpec
-from gobetween.study.state import Desk, Event
-
-LONGEST, LONGEST_KEY = 10_000, 500  # characters of a note or reason, and of a key
+from gobetween.study.state import StudyState
 
 
 @dataclass(frozen=True)
@@ -43,126 +37,140 @@ class Receipt:
     late: bool = False
     asked: tuple[StudyQuery, ...] = ()
     """Queries issued in the same transaction, to keep in_flight of them open."""
-    stopped: Mapping[str, Any] | None = None
+    stopped: Verdict | None = None
     """The verdict, if this command brought it."""
 
 
 @dataclass
-class Session:
+class Transaction:
     """One command at work inside a transaction."""
 
-    ledger: Ledger
-    desk: Desk
+    record: StudyRecord
+    state: StudyState
     actor: str
     events: list[Event] = field(default_factory=list)
     rows: dict[int, QueryRow] = field(default_factory=dict)
-    refused: str = ""
+    """Rows that have changed."""
+    refused: StudyError | None = None
     """Why nothing was asked, when something else had to be recorded."""
+    _read: dict[int, QueryRow | None] = field(default_factory=dict)
 
     def do(self, kind: str, **fields: Any) -> Event:
         """Make an event and let it happen."""
-        event: Event = {"kind": kind, "at": self.ledger.now, "actor": self.actor, **fields}
-        self.desk.apply(event)
+        event: Event = {"kind": kind, "at": self.record.now, "actor": self.actor, **fields}
+        known = self.state.learner.issued
+        self.state.apply(event)
         self.events.append(event)
+        number, spec = event.get("query"), self.state.spec
+        if number is not None:
+            old = self._row(number) if number < known else None  # a number that was given just now has no row yet
+            row = row_after(event, old, spec.arms, spec.mediators)
+            if row is not None and row != old:
+                self.rows[number] = row
         return event
+
+    def _row(self, number: int) -> QueryRow | None:
+        if number not in self.rows and number not in self._read:
+            self._read[number] = self.record.query(number)
+        return self.rows.get(number) or self._read.get(number)
 
     def row(self, number: int) -> QueryRow:
         """A query that was issued in this study."""
         if isinstance(number, bool) or not isinstance(number, int):
             raise StudyError(f"query {number!r}: queries are known by whole numbers")
-        found = self.rows.get(number) or (self.ledger.query(number) if 0 <= number < 2**62 else None)
+        found = self._row(number) if 0 <= number < 2**62 else None
         if found is None:
             raise StudyError(f"query {number} was never asked in this study")
         return found
 
-    def keep(self, number: int, **changes: Any) -> None:
-        """Note what has become of a query."""
-        old = self.rows.get(number) or self.ledger.query(number)
-        base = old.__dict__ if old else dict.fromkeys(QueryRow.__dataclass_fields__) | {"query": number}
-        self.rows[number] = QueryRow(**(base | changes))
-
     def mediator(self, row: QueryRow) -> str:
         """Its name."""
-        return self.desk.spec.mediators[row.mediator]
+        return self.state.spec.mediators[row.mediator]
 
     def said(self, row: QueryRow) -> dict[str, Any] | None:
         """The answer that was recorded; None is silence."""
-        return None if row.arm is None else {"arm": self.desk.spec.arms[row.arm], "reward": row.reward}
+        return None if row.arm is None else {"arm": self.state.spec.arms[row.arm], "reward": row.reward}
+
+    def until(self) -> float | None:
+        """When a lease ends that begins now; None: never."""
+        lease = self.state.spec.lease
+        return None if lease is None else self.record.now + lease
 
     def ask_one(self, worker: str | None, top_up: bool = False) -> StudyQuery:
         """Issue one query."""
-        lease = self.desk.spec.lease
-        event = self.do("asked", until=None if lease is None else self.ledger.now + lease, worker=worker, top_up=top_up)
-        self.keep(event["query"], mediator=self.desk.spec.mediators.index(event["mediator"]), status="open", worker=worker)
-        return self.shown(event["query"])
-
-    def shown(self, number: int, new: bool = True) -> StudyQuery:
-        """An open query for the one who asked."""
-        desk, query = self.desk, self.desk.open[number]
-        contact = desk.spec.contacts[desk.spec.mediators.index(query.mediator)]
-        return StudyQuery(number, query.mediator, contact, query.asked, query.until, query.worker, query.reissue_of, new)
+        event = self.do("asked", until=self.until(), worker=worker, top_up=top_up)
+        return shown(self.state, event["query"])
 
     def expire(self) -> None:
         """End the leases that have run out, by the store's clock."""
-        for number, query in list(self.desk.open.items()):
-            if query.until is not None and query.until <= self.ledger.now and not query.expired:
+        for number, query in list(self.state.open.items()):
+            if query.until is not None and query.until <= self.record.now and not query.expired:
                 self.do("expired", query=number, mediator=query.mediator)
-                self.keep(number, status="expired")
 
     def conclude(self) -> None:
         """Has the rule reached its verdict? It also supersedes that of a budget."""
-        desk = self.desk
-        if desk.learner.done and not desk.identified:
+        if self.state.learner.done and not self.state.identified:
             self.stop("identified")
 
     def settle(self) -> tuple[StudyQuery, ...]:
         """After any change: has the study stopped? If not, keep in_flight queries open."""
         self.conclude()
-        desk, asked = self.desk, []
-        if desk.spec.in_flight is not None and not desk.paused:
-            while desk.stopped is None and desk.flying() < desk.spec.in_flight and desk.askable:
+        state, asked = self.state, []
+        if state.spec.in_flight is not None and not state.paused:
+            while state.stopped is None and state.flying() < state.spec.in_flight and state.askable:
                 asked.append(self.ask_one(None, top_up=True))
-        if desk.stopped is None and not desk.affordable and not desk.open:
-            self.stop("identified" if desk.identified else "budget")
+        if state.stopped is None and not state.affordable and not state.open:
+            self.stop("identified" if state.identified else "budget")
         return tuple(asked)
 
     def stop(self, verdict: str) -> None:
         """Record a verdict, with what supported it at that moment."""
-        learner = self.desk.learner
+        learner = self.state.learner
         evidence: Mapping[str, Any] | None = learner.verdict
         if verdict == "budget" or evidence is None:
             progress = learner.progress
             evidence = {name: getattr(progress, name) for name in ("statistic", "threshold", "p_value", "counted")}
         self.do("stopped", verdict=verdict, arm=learner.recommendation, **evidence)
 
+    def receipt(self, query: int | None = None, late: bool = False) -> Receipt:
+        """Settle, and say what this command has brought about."""
+        return Receipt(True, query, late, self.settle(), verdict_in(self.events))
+
     def save(self, key: str, request: str) -> None:
         """Write all of it; a command that changed nothing writes nothing."""
         if not self.events:
             return
         for i, event in enumerate(self.events):
-            event |= {"seq": self.ledger.seq + 1 + i, "key": key, "part": i}
+            event |= {"seq": self.record.seq + 1 + i, "key": key, "part": i}
         self.events[0]["request"] = request
-        self.ledger.write(self.events, list(self.rows.values()), self.desk.to_dict())
+        self.record.write(self.events, list(self.rows.values()), self.state.to_dict())
 
 
-def desk_of(ledger: Ledger) -> Desk:
+def state_of(record: StudyRecord) -> StudyState:
     """The state of a study, from its snapshot or, before the first event, from its spec."""
-    return Desk(StudySpec.from_dict(ledger.spec)) if ledger.snapshot is None else Desk.from_dict(ledger.snapshot)
+    return StudyState(StudySpec.from_dict(record.spec)) if record.snapshot is None else StudyState.from_dict(record.snapshot)
 
 
-def why_nothing(desk: Desk) -> str:
-    """Why nothing can be asked now; empty when something can."""
-    if desk.stopped is not None and desk.stopped["verdict"] == "budget" and desk.affordable:
-        return "the study has stopped, but its budget allows more now: gobetween resume goes on"
-    if desk.stopped is not None:
-        return f"the study has stopped ({verdict_words(desk.stopped)}): gobetween resume asks on all the same"
-    if desk.paused:
-        return "the study is paused: gobetween resume goes on"
-    if not desk.affordable:
-        return f"the budget is used up; {len(desk.open)} answers are still out"
-    if not desk.askable:
-        return f"nobody can be asked: {', '.join(map(repr, desk.away))} are away (gobetween back NAME)"
-    return ""
+def shown(state: StudyState, number: int, new: bool = True) -> StudyQuery:
+    """An open query for the one who asked."""
+    query = state.open[number]
+    contact = state.spec.contacts[state.spec.mediators.index(query.mediator)]
+    return StudyQuery(number, query.mediator, contact, query.asked, query.until, query.worker, query.reissue_of, new)
+
+
+def why_nothing(state: StudyState) -> StudyError | None:
+    """Why nothing can be asked now; None when something can."""
+    if state.stopped is not None and state.stopped["verdict"] == "budget" and state.affordable:
+        return StudyError("the study has stopped, but its budget allows more now", fix=Fix("resume"))
+    if state.stopped is not None:
+        return StudyError(f"the study has stopped ({verdict_words(state.stopped)})", fix=Fix("resume-anyway"))
+    if state.paused:
+        return StudyError("the study is paused", fix=Fix("resume"))
+    if not state.affordable:
+        return StudyError(f"the budget is used up; {len(state.open)} answers are still out")
+    if not state.askable:
+        return StudyError(f"nobody can be asked: {', '.join(map(repr, state.away))} are away", fix=Fix("back"))
+    return None
 
 
 def verdict_words(stopped: Mapping[str, Any]) -> str:
@@ -175,58 +183,6 @@ def verdict_words(stopped: Mapping[str, Any]) -> str:
     return f"the budget is used up; {stopped['arm']!r} leads, p-value {stopped['p_value']:.3g}{certain}"
 
 
-def verdict_of(session: Session) -> Mapping[str, Any] | None:
-    """The verdict, if this command brought it."""
-    return next((event for event in session.events if event["kind"] == "stopped"), None)
-
-
-def as_float(reward: Any) -> Any:
-    """Numbers as floats, so that 1 and 1.0 are the same answer; the family refuses what is no number."""
-    if not (is_number(reward) or isinstance(reward, (bool, np.bool_))):
-        return reward
-    if abs(reward) >= 1e300:
-        return math.inf if reward > 0 else -math.inf
-    return float(reward)
-
-
-def is_renaming(old: Sequence[str], new: Sequence[str]) -> bool:
-    """Names change place by place: as many as before, and none moves to another place."""
-    return len(old) == len(new) and not any(name in old and old[i] != name for i, name in enumerate(new))
-
-
-def rebuilt(events: Sequence[Event], session: Session, own: bool) -> Receipt:
-    """The receipt of a command that was recorded before; its own if only the acknowledgement was lost."""
-    first, asked = events[0], [event["query"] for event in events if event["kind"] == "asked"]
-    return Receipt(
-        own,
-        first.get("query"),
-        bool(first.get("late")),
-        tuple(session.shown(number, new=own) for number in asked if number in session.desk.open),
-        next((event for event in events if event["kind"] == "stopped"), None),
-    )
-
-
-def short(value: Any) -> str:
-    """A value for a message."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"
-
-
-def check_text(what: str, value: Any, longest: int = LONGEST) -> None:
-    """Refuse what is no text, too long, or cannot be written down."""
-    if value is None:
-        return
-    try:
-        good = isinstance(value, str) and len(value) <= longest and "\x00" not in value and value.encode() is not None
-    except UnicodeEncodeError:
-        good = False
-    if not good:
-        raise StudyError(f"{what}: must be a text of at most {longest} characters, without NUL or broken characters")
-
-
-def user_name() -> str:
-    """Who runs this."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "unknown"
+def verdict_in(events: list[Event]) -> Verdict | None:
+    """The verdict, if it is among these events."""
+    return next((cast(Verdict, event) for event in events if event["kind"] == "stopped"), None)

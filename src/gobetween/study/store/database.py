@@ -1,28 +1,25 @@
 """SQLite and PostgreSQL through SQLAlchemy Core: one schema, one transaction for each command."""
 
 import json
-import os
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, func, inspect, select, text, update
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
-from sqlalchemy.pool import NullPool
+from sqlalchemy import Connection, Engine, func, inspect, select, text, update
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
-from gobetween.errors import StoreError, StudyError
+from gobetween.errors import Fix, StoreError, StudyError
 from gobetween.study.record import QueryRow
+from gobetween.study.store.engines import READS, engine_of
+from gobetween.study.store.failures import told
 from gobetween.study.store.tables import SCHEMA, events, queries, schema, studies
 
 PAGE = 1000  # rows that are fetched at a time
-BUSY = 120.0  # seconds that a writer waits for its turn
 OWN = ("seq", "at", "actor", "kind", "query", "key", "part")  # fields of an event with a column of their own
 
 
-class DatabaseLedger:
+class DatabaseRecord:
     """One study inside a transaction."""
 
     def __init__(self, connection: Connection, row: Any, now: float) -> None:
@@ -75,61 +72,55 @@ class DatabaseLedger:
 class Database:
     """A store in a database. `clock` replaces the database's own, for tests."""
 
-    def __init__(self, engine: Engine, shown: str, clock: Callable[[], float] | None = None) -> None:
-        self._engine, self._shown, self._clock = engine, shown, clock
+    def __init__(self, engine: Engine, place: str, clock: Callable[[], float] | None = None) -> None:
+        self.place = place
+        self._engine, self._clock, self._is_sound = engine, clock, False
         self._lite = engine.dialect.name == "sqlite"
         weakref.finalize(self, engine.dispose)  # connections are closed even if nobody says close
 
     @classmethod
     def open(cls, where: str, *, create: bool = False, clock: Callable[[], float] | None = None) -> "Database":
-        """Open the store at a path or URL; `create` makes it if there is none, and brings an old one up to date."""
-        engine, shown = _engine(where, create)
-        store = cls(engine, shown, clock)
-        with store._telling():
-            if create:
-                from gobetween.study.store.migrate import upgrade
+        """The store at a path or URL; `create` makes it if there is none, and brings an old one up to date.
 
-                upgrade(engine)
-            store._check_schema()
+        Whether there are studies is seen in the first transaction.
+        """
+        store = cls(*engine_of(where, create), clock)
+        if create:
+            from gobetween.study.store.migrate import upgrade
+
+            with store._telling():
+                upgrade(store._engine)
         return store
-
-    def _check_schema(self) -> None:
-        with self._engine.connect() as connection:
-            if not inspect(connection).has_table("gobetween_schema"):
-                raise StoreError(f"{self._shown}: holds no studies of gobetween; gobetween init makes one")
-            found = connection.execute(select(schema.c.version)).scalar()
-        if found != SCHEMA:
-            fix = "gobetween doctor --migrate brings it up to date" if (found or 0) < SCHEMA else "use a newer gobetween"
-            raise StoreError(f"{self._shown}: has schema {found}, this version uses {SCHEMA}: {fix}")
 
     def create(self, name: str, spec: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         values = {"name": name, "spec": _json(spec), "about": _json(about), "snapshot": None, "seq": 0}
-        with self._telling(), self._engine.begin() as connection:
+        with self._locked() as connection:
             try:
                 connection.execute(studies.insert(), values)
             except IntegrityError:
-                raise StudyError(f"{self._shown} already has a study {name!r}: gobetween status shows it") from None
+                raise StudyError(f"{self.place} already has a study {name!r}", fix=Fix("status")) from None
 
     def names(self) -> list[str]:
-        with self._telling(), self._view() as connection:
-            return [str(name) for name in connection.execute(select(studies.c.name).order_by(studies.c.name)).scalars()]
+        with self._view() as connection:
+            return _names(connection)
 
     @contextmanager
-    def writing(self, name: str) -> Iterator[DatabaseLedger]:
-        with self._telling(), self._engine.begin() as connection:
+    def writing(self, name: str) -> Iterator[DatabaseRecord]:
+        with self._locked() as connection:
             wanted = select(studies).where(studies.c.name == name)
-            yield self._ledger(connection, wanted if self._lite else wanted.with_for_update(), name)
+            yield self._record(connection, wanted if self._lite else wanted.with_for_update(), name)
 
     @contextmanager
-    def reading(self, name: str) -> Iterator[DatabaseLedger]:
-        with self._telling(), self._view() as connection:
-            yield self._ledger(connection, select(studies).where(studies.c.name == name), name)
+    def reading(self, name: str) -> Iterator[DatabaseRecord]:
+        with self._view() as connection:
+            yield self._record(connection, select(studies).where(studies.c.name == name), name)
 
-    def _ledger(self, connection: Connection, wanted: Any, name: str) -> DatabaseLedger:
+    def _record(self, connection: Connection, wanted: Any, name: str) -> DatabaseRecord:
         row = connection.execute(wanted).first()
         if row is None:
-            raise StudyError(f"{self._shown} has no study {name!r}")
-        return DatabaseLedger(connection, row, self._now(connection))
+            known = ", ".join(map(repr, _names(connection))) or "none"
+            raise StudyError(f"{self.place} has no study {name!r} (it has: {known})", fix=Fix("create"))
+        return DatabaseRecord(connection, row, self._now(connection))
 
     def _now(self, connection: Connection) -> float:
         if self._clock is not None:
@@ -139,11 +130,33 @@ class Database:
         return float(connection.execute(select(func.extract("epoch", func.clock_timestamp()))).scalar_one())
 
     @contextmanager
-    def _view(self) -> Iterator[Connection]:
-        """A consistent view that blocks nobody."""
-        level = {"isolation_level": "REPEATABLE READ"} if not self._lite else {"gobetween_read": True}
-        with self._engine.connect().execution_options(**level) as connection, connection.begin():
+    def _locked(self) -> Iterator[Connection]:
+        """A transaction that writes."""
+        with self._telling(), self._engine.begin() as connection:
+            self._check_schema(connection)
             yield connection
+
+    @contextmanager
+    def _view(self) -> Iterator[Connection]:
+        """A consistent view that blocks nobody and waits for nobody."""
+        level = {"isolation_level": "REPEATABLE READ"} if not self._lite else {READS: True}
+        with self._telling(), self._engine.connect().execution_options(**level) as connection, connection.begin():
+            self._check_schema(connection)
+            yield connection
+
+    def _check_schema(self, connection: Connection) -> None:
+        """In the first transaction: are these tables of ours?"""
+        if self._is_sound:
+            return
+        if not inspect(connection).has_table(schema.name):
+            raise StoreError(f"{self.place}: holds no studies of gobetween", fix=Fix("create"))
+        found = connection.execute(select(schema.c.version)).scalar() or 0
+        words = f"{self.place}: has schema {found}, this version uses {SCHEMA}"
+        if found < SCHEMA:
+            raise StoreError(words, fix=Fix("migrate"))
+        if found > SCHEMA:
+            raise StoreError(f"{words}: use a newer gobetween")
+        self._is_sound = True
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
@@ -151,17 +164,14 @@ class Database:
         try:
             yield
         except DBAPIError as error:
-            reason = " ".join(str(error.orig).split())
-            told = StoreError(f"{self._shown}: {_words(reason)}")
-            told.passing = _is_passing(error, reason)
-            raise told from None
+            raise told(self.place, error) from None
         except SQLAlchemyError as error:
-            raise StoreError(f"{self._shown}: {' '.join(str(error).split())}") from None
+            raise StoreError(f"{self.place}: {' '.join(str(error).split())}") from None
 
     def check(self) -> list[str]:
-        with self._telling(), self._view() as connection:
-            if not self._lite:
-                return []
+        if not self._lite:
+            return []
+        with self._view() as connection:
             found = [str(line) for line in connection.execute(text("PRAGMA integrity_check")).scalars()]
             return [] if found == ["ok"] else found
 
@@ -169,52 +179,8 @@ class Database:
         self._engine.dispose()
 
 
-def _engine(where: str, create: bool) -> tuple[Engine, str]:
-    if "://" not in where:
-        path = Path(where)
-        if path.is_dir():
-            raise StoreError(f"{path}: is a folder, not a store")
-        if not path.absolute().parent.is_dir():
-            raise StoreError(f"{path}: its folder does not exist")
-        if not create and not path.is_file():
-            raise StoreError(f"{path}: there is no such store; gobetween init makes one")
-        return _lite(path), str(path)
-    try:
-        url = make_url(where)
-    except (ArgumentError, ValueError):
-        raise StoreError("the URL of the store cannot be read: write postgresql://user@host/database") from None
-    if url.get_backend_name() != "postgresql":
-        raise StoreError(f"{url.drivername}: only postgresql:// URLs and paths of SQLite files are understood")
-    if url.password is not None or "password" in url.query:
-        raise StoreError("the URL of the store holds a password: leave it out and set PGPASSWORD in the environment")
-    return _postgres(url), url.render_as_string(hide_password=True)
-
-
-def _lite(path: Path) -> Engine:
-    engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": BUSY}, poolclass=NullPool)
-
-    @event.listens_for(engine, "connect")
-    def connect(connection: Any, _: Any) -> None:
-        connection.isolation_level = None  # transactions are ours
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=FULL")
-        connection.execute("PRAGMA foreign_keys=ON")
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        reading = connection.get_execution_options().get("gobetween_read")
-        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
-
-    return engine
-
-
-def _postgres(url: URL) -> Engine:
-    password = os.environ.get("PGPASSWORD")
-    full = url.set(drivername="postgresql+psycopg", password=password) if password else url.set(drivername="postgresql+psycopg")
-    try:
-        return create_engine(full, pool_pre_ping=True, connect_args={"connect_timeout": 5})
-    except (ImportError, NoSuchModuleError):
-        raise StoreError("PostgreSQL needs psycopg: pip install 'gobetween[postgres]'") from None
+def _names(connection: Connection) -> list[str]:
+    return [str(name) for name in connection.execute(select(studies.c.name).order_by(studies.c.name)).scalars()]
 
 
 def _upsert(connection: Connection) -> Any:
@@ -244,19 +210,3 @@ def _query_row(row: Any) -> QueryRow:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
-def _is_passing(error: DBAPIError, reason: str) -> bool:
-    """May the same work a moment later? A lost connection, a database that is starting or stopping, a deadlock."""
-    signs = ("connection", "shutting down", "starting up", "recovery", "terminat", "deadlock", "serialize")
-    return error.connection_invalidated or any(sign in reason for sign in signs)
-
-
-def _words(reason: str) -> str:
-    if "full" in reason or "disk I/O" in reason or "No space" in reason:
-        return f"cannot be written ({reason}): nothing was recorded; make room and try again"
-    if "readonly" in reason or "read-only" in reason:
-        return f"cannot be written ({reason}): nothing was recorded"
-    if "not a database" in reason or "malformed" in reason:
-        return f"is not a store of gobetween ({reason})"
-    return f"cannot be used ({reason})"

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from gobetween.errors import StudyError
+from gobetween.errors import Fix, StudyError
 from gobetween.study.record import QueryRow
 
 
-class MemoryLedger:
+class MemoryRecord:
     """One study: lists and dicts."""
 
     def __init__(self, spec: Mapping[str, Any], about: Mapping[str, Any]) -> None:
@@ -45,32 +45,40 @@ class MemoryLedger:
 class Memory:
     """Studies that live as long as the process."""
 
+    place = "memory"
+
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
-        self._studies: dict[str, MemoryLedger] = {}
+        self._studies: dict[str, MemoryRecord] = {}
         self._lock, self._clock = threading.RLock(), clock
 
     def create(self, name: str, spec: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         if name in self._studies:
-            raise StudyError(f"there is already a study {name!r}")
-        self._studies[name] = MemoryLedger(spec, about)
+            raise StudyError(f"{self.place} already has a study {name!r}", fix=Fix("status"))
+        self._studies[name] = MemoryRecord(spec, about)
 
     def names(self) -> list[str]:
         return sorted(self._studies)
 
     @contextmanager
-    def writing(self, name: str) -> Iterator[MemoryLedger]:
+    def writing(self, name: str) -> Iterator[MemoryRecord]:
         with self._lock:
-            ledger = copy.deepcopy(self._studies[name])
-            ledger.now = self._clock()
-            yield ledger
-            self._studies[name] = ledger
+            record = self._copy(name)
+            yield record
+            self._studies[name] = record
 
     @contextmanager
-    def reading(self, name: str) -> Iterator[MemoryLedger]:
+    def reading(self, name: str) -> Iterator[MemoryRecord]:
         with self._lock:
-            ledger = copy.deepcopy(self._studies[name])
-            ledger.now = self._clock()
-        yield ledger
+            record = self._copy(name)
+        yield record
+
+    def _copy(self, name: str) -> MemoryRecord:
+        if name not in self._studies:
+            known = ", ".join(map(repr, self.names())) or "none"
+            raise StudyError(f"{self.place} has no study {name!r} (it has: {known})", fix=Fix("create"))
+        record = copy.deepcopy(self._studies[name])
+        record.now = self._clock()
+        return record
 
     def check(self) -> list[str]:
         return []

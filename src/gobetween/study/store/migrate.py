@@ -7,10 +7,10 @@ from alembic.config import Config
 from sqlalchemy import Engine
 
 
-def upgrade(engine: Engine, to: str = "head") -> None:
-    """From whatever there is, nothing included, to a revision; in one transaction, so that it can be run again."""
+def upgrade(engine: Engine) -> None:
+    """From whatever there is, nothing included, to the present tables; in one transaction, so that it can be run again."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     with engine.begin() as connection:
         config.attributes["connection"] = connection
-        command.upgrade(config, to)
+        command.upgrade(config, "head")

@@ -1,0 +1,95 @@
+"""Fields of nested dicts, checked one by one; every mistake is one sentence with the path of the key."""
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from gobetween.errors import FIXES, GoBetweenError, SpecError, Where, spelled
+
+#: What Problem calls it → the tables and their key in a file.
+KEY_OF = {"means": ("arms", "mean"), "policies": ("mediators", "policy"), "costs": ("mediators", "cost")}
+IN_FILE = {"silent": "if this mediator sometimes answers nothing, say silent = true"}
+
+
+@contextmanager
+def naming(source: str) -> Iterator[None]:
+    """Mistakes found inside are told with their source, in the words of the file."""
+    try:
+        yield
+    except GoBetweenError as error:
+        raise SpecError(f"{source}: {error.sentence(in_file, {**FIXES, **IN_FILE})}") from None
+
+
+def in_file(where: Where) -> str:
+    """Problem speaks of its arguments; the reader of a file knows its keys."""
+    table, key = KEY_OF.get(str(where[0]), ("", "")) if len(where) > 1 else ("", "")
+    return spelled((table, where[1], key, *where[2:]) if table else where)
+
+
+def whole(data: Mapping[str, Any], key: str, least: int) -> int | None:
+    """A whole number; None when the key is not there."""
+    value = data.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**63:
+        raise SpecError(f"{key} = {show(value)}: must be a whole number, {least} or more")
+    return value
+
+
+def show(value: Any) -> str:
+    """A value for a message: short, and as TOML would spell it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int) and abs(value) > 10**30:
+        return "a very large number"
+    text = repr(value) if isinstance(value, (str, int, float, list, dict)) else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def unique_name(table: Mapping[str, Any], default: str, taken: Sequence[str], path: str) -> str:
+    """A name that is not taken."""
+    name: str = typed(table.get("name", default), str, f"{path}.name", "a string")
+    if name in taken:
+        raise SpecError(
+            f"{path}.name = {name!r} is also the name of {path.split('[')[0]}[{taken.index(name)}]: names must differ"
+        )
+    return name
+
+
+def tables(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    """The tables of a key, at least one."""
+    value = data.get(key)
+    if value is None or value == []:
+        raise SpecError(f"{key} is missing: write one [[{key}]] for each")
+    if not isinstance(value, list) or not value or not all(isinstance(item, Mapping) for item in value):
+        raise SpecError(f"{key} must be a list of tables: write one [[{key}]] for each")
+    return value
+
+
+def only(table: Mapping[str, Any], known: Collection[str], prefix: str) -> None:
+    """Refuse unknown keys."""
+    for key in table:
+        if key not in known:
+            choices = f"choose from {', '.join(known)}" if known else "there is none here"
+            raise SpecError(f"{prefix}{key} is not a known key: {choices}")
+
+
+def typed(value: Any, kind: Any, path: str, what: str) -> Any:
+    """A value of the right kind."""
+    if not isinstance(value, kind):
+        raise SpecError(f"{path} = {show(value)}: must be {what}")
+    return value
+
+
+def number(value: Any, path: str) -> float:
+    """A finite number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise SpecError(f"{path} = {show(value)}: must be a number")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise SpecError(f"{path} = {show(value)}: must be a finite number")
+    return number

@@ -1,0 +1,177 @@
+"""Commands as values, and those about queries: ask, tell, correct, cancel (the others: course.py).
+
+A command is checked when it is made; what it does inside a transaction is its `work`, and nothing happens until that is done.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from gobetween.core.family import is_number
+from gobetween.errors import ConflictError, Fix, StudyError
+from gobetween.study.checks import as_float, check_some_text, check_text
+from gobetween.study.events import Event
+from gobetween.study.transaction import Receipt, StudyQuery, Transaction, shown, verdict_in, why_nothing
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Command(Generic[T]):
+    """What is wanted, the work itself, and what to answer when its events are there already (as its own, or another's)."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    work: Callable[[Transaction], T]
+    again: Callable[[Transaction, list[Event], bool], T]
+
+    @property
+    def request(self) -> str:
+        """A digest: the same key may only be used for the same again."""
+        wanted = json.dumps([self.name, self.arguments], sort_keys=True, default=str)
+        return hashlib.sha256(wanted.encode()).hexdigest()[:32]
+
+
+def rebuilt(tx: Transaction, events: list[Event], own: bool) -> Receipt:
+    """The receipt of a command that was recorded before; its own if only the acknowledgement was lost."""
+    asked = [event["query"] for event in events if event["kind"] == "asked"]
+    queries = tuple(shown(tx.state, number, new=own) for number in asked if number in tx.state.open)
+    return Receipt(own, events[0].get("query"), bool(events[0].get("late")), queries, verdict_in(events))
+
+
+def ask(n: int | None, worker: str | None) -> Command[list[StudyQuery]]:
+    """Issue queries, or find those that are open."""
+    if n is not None and (not is_number(n) or n != int(n) or not 1 <= n <= 10_000):
+        raise StudyError(f"n = {n!r}: ask for 1 to 10,000 queries")
+    if n is not None and worker is not None:
+        raise StudyError("a worker holds one query at a time: leave out n")
+    check_text("worker", worker)
+
+    def work(tx: Transaction) -> list[StudyQuery]:
+        tx.expire()
+        tx.conclude()
+        state = tx.state
+        flying = {number: query for number, query in state.open.items() if not query.expired}
+        for number, query in flying.items():
+            if worker is not None and query.worker == worker:
+                return [shown(state, number, new=False)]
+        free = [number for number, query in flying.items() if query.worker is None]
+        present = [number for number in free if flying[number].mediator not in state.away]
+        idle = state.stopped is not None or state.paused
+        if worker is not None and present and not idle and state.spec.in_flight is not None:
+            return [_take(tx, present[0], worker)]
+        wanted = 1 if n is None else n
+        if n is None and worker is None and state.spec.in_flight is not None:
+            wanted = max(0, state.spec.in_flight - state.flying())
+            if wanted == 0 and not idle:
+                return [shown(state, number, new=False) for number in free]
+        return _issue(tx, wanted, worker)
+
+    def again(tx: Transaction, events: list[Event], own: bool) -> list[StudyQuery]:
+        numbers = [event["query"] for event in events if event["kind"] in ("asked", "taken") and not event.get("top_up")]
+        return [shown(tx.state, number, new=own) for number in numbers if number in tx.state.open]
+
+    return Command("ask", {"n": n, "worker": worker}, work, again)
+
+
+def _take(tx: Transaction, number: int, worker: str) -> StudyQuery:
+    tx.do("taken", query=number, mediator=tx.state.open[number].mediator, worker=worker, until=tx.until())
+    return shown(tx.state, number)
+
+
+def _issue(tx: Transaction, wanted: int, worker: str | None) -> list[StudyQuery]:
+    asked: list[StudyQuery] = []
+    reason = why_nothing(tx.state)
+    while len(asked) < wanted and reason is None:
+        asked.append(tx.ask_one(worker))
+        reason = why_nothing(tx.state)
+    tx.settle()
+    tx.refused = None if asked else why_nothing(tx.state) or reason
+    return asked
+
+
+def tell(
+    query: StudyQuery | int | None, arm: str | None, reward: float | None, silent: bool, mediator: str | None, surprise: bool
+) -> Command[Receipt]:
+    """Record an answer."""
+    number = query.id if isinstance(query, StudyQuery) else query
+    if number is None and mediator is None:
+        raise StudyError("name the query that is answered, or the mediator who answered unasked")
+    reward = as_float(reward)
+    answer = {"arm": arm, "reward": reward, "surprise": bool(surprise)}
+
+    def work(tx: Transaction) -> Receipt:
+        if number is None:
+            return _record(tx, {"mediator": mediator, "unasked": True}, answer, silent)
+        row = tx.row(number)
+        name = tx.mediator(row)
+        if mediator is not None and mediator != name:
+            raise StudyError(f"query {number} was for mediator {name!r}, not for {mediator!r}")
+        if row.status in ("told", "silent"):
+            before = tx.said(row)
+            if before == (None if silent else {"arm": arm, "reward": reward}):
+                return Receipt(recorded=False, query=number)
+            words = "silence" if before is None else f"arm {before['arm']!r}, reward {before['reward']:g}"
+            raise ConflictError(f"query {number} was answered before with {words}", fix=Fix("correct", str(number)))
+        if row.status == "cancelled":
+            raise StudyError(f"query {number} was cancelled: tell it as unasked if its answer is to count all the same")
+        return _record(tx, {"query": number, "mediator": name, "unasked": False}, answer, silent)
+
+    request = {"query": number, "mediator": mediator if number is None else None, "silent": silent, **answer}
+    return Command("tell", request, work, rebuilt)
+
+
+def _record(tx: Transaction, about: Event, answer: Event, silent: bool) -> Receipt:
+    _check_silence(silent, answer["arm"], answer["reward"])
+    event = tx.do("silent", **about) if silent else tx.do("told", **about, **answer)
+    return tx.receipt(event["query"], event["late"])
+
+
+def _check_silence(silent: bool, arm: str | None, reward: float | None) -> None:
+    if silent and (arm is not None or reward is not None):
+        raise StudyError("silent means that no arm was pulled: leave out arm and reward")
+
+
+def correct(
+    query: StudyQuery | int, arm: str | None, reward: float | None, silent: bool, reason: str, surprise: bool
+) -> Command[Receipt]:
+    """Replace an answer."""
+    number = query.id if isinstance(query, StudyQuery) else query
+    check_some_text("reason", reason, "a correction needs a reason")
+    reward = as_float(reward)
+
+    def work(tx: Transaction) -> Receipt:
+        row = tx.row(number)
+        if row.status not in ("told", "silent"):
+            raise StudyError(f"query {number} is {row.status}: there is no answer to correct")
+        _check_silence(silent, arm, reward)
+        if not silent and (arm is None or reward is None):
+            raise StudyError("a correction needs the right arm and reward, or silent")
+        old, new = tx.said(row), None if silent else {"arm": arm, "reward": reward}
+        if old == new:
+            return Receipt(recorded=False, query=number)
+        about = {"query": number, "mediator": tx.mediator(row), "slot": row.slot}
+        tx.do("corrected", **about, old=old, new=new, reason=reason, surprise=bool(surprise))
+        return tx.receipt(number)
+
+    request = {"query": number, "arm": arm, "reward": reward, "silent": silent, "reason": reason}
+    return Command("correct", request, work, rebuilt)
+
+
+def cancel(query: StudyQuery | int, reason: str) -> Command[Receipt]:
+    """Withdraw an open query."""
+    number = query.id if isinstance(query, StudyQuery) else query
+    check_text("reason", reason)
+
+    def work(tx: Transaction) -> Receipt:
+        row = tx.row(number)
+        if row.status == "cancelled":
+            return Receipt(recorded=False, query=number)
+        if number not in tx.state.open:
+            raise StudyError(f"query {number} is {row.status}: only an open query can be cancelled")
+        tx.do("cancelled", query=number, mediator=tx.mediator(row), reason=reason)
+        return tx.receipt(number)
+
+    return Command("cancel", {"query": number}, work, rebuilt)

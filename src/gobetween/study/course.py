@@ -1,0 +1,109 @@
+"""Commands about the course of a study: who is there, pausing and going on, beginning from a log, notes, a changed spec."""
+
+from collections.abc import Sequence
+
+from gobetween.errors import Fix, StudyError
+from gobetween.logs.counts import LogStats
+from gobetween.study.checks import check_some_text, short
+from gobetween.study.commands import Command, rebuilt
+from gobetween.study.spec import EDITABLE, StudySpec, differences
+from gobetween.study.transaction import Receipt, Transaction, verdict_in
+
+
+def presence(kind: str, mediator: str) -> Command[Receipt]:
+    """A mediator is "away", or "available" again."""
+
+    def work(tx: Transaction) -> Receipt:
+        if mediator not in tx.state.spec.mediators:
+            names = ", ".join(map(repr, tx.state.spec.mediators))
+            raise StudyError(f"mediator {mediator!r} is not known: choose one of {names}")
+        if (mediator in tx.state.away) == (kind == "away"):
+            return Receipt(recorded=False)
+        tx.do(kind, mediator=mediator)
+        return tx.receipt()
+
+    return Command(kind, {"mediator": mediator}, work, rebuilt)
+
+
+def pause() -> Command[Receipt]:
+    """Issue no more queries."""
+
+    def work(tx: Transaction) -> Receipt:
+        if tx.state.paused:
+            return Receipt(recorded=False)
+        tx.do("paused")
+        return Receipt(True)
+
+    return Command("pause", {}, work, rebuilt)
+
+
+def resume() -> Command[Receipt]:
+    """Go on after a pause or a verdict."""
+
+    def work(tx: Transaction) -> Receipt:
+        if tx.state.stopped is None and not tx.state.paused:
+            return Receipt(recorded=False)
+        if tx.state.stopped is not None:
+            if not tx.state.affordable:
+                raise StudyError("the budget is used up", fix=Fix("budget"))
+            tx.do("reopened")
+        if tx.state.paused:
+            tx.do("resumed")
+        return tx.receipt()
+
+    return Command("resume", {}, work, rebuilt)
+
+
+def absorb(stats: LogStats, files: Sequence[str]) -> Command[Receipt]:
+    """Begin from a log."""
+
+    def work(tx: Transaction) -> Receipt:
+        spec = tx.state.spec
+        if tx.record.seq:
+            raise StudyError("a study begins from a log before anything else has happened")
+        N_ea, S_ea = stats.aligned(spec.arms, spec.mediators)
+        for mediator, row, counts in zip(spec.mediators, spec.policies, N_ea, strict=True):
+            for arm, p, count in zip(spec.arms, row or (), counts, strict=False):
+                if p == 0.0 and count:
+                    raise StudyError(f"the log has {mediator!r} pull {arm!r}, which its declared policy never does")
+        tx.do("absorbed", files=list(files), N_ea=N_ea.tolist(), S_ea=S_ea.tolist())
+        return tx.receipt()
+
+    return Command("absorb", {"files": list(files)}, work, rebuilt)
+
+
+def note(text: str) -> Command[Receipt]:
+    """Write something into the log."""
+    check_some_text("note", text, "a note needs some text")
+
+    def work(tx: Transaction) -> Receipt:
+        tx.do("note", text=text)
+        return Receipt(True)
+
+    return Command("note", {"text": text}, work, rebuilt)
+
+
+def edit(spec: StudySpec) -> Command[Receipt]:
+    """Take over a changed spec."""
+
+    def work(tx: Transaction) -> Receipt:
+        changes = differences(tx.state.spec.to_dict(), spec)
+        if not changes:
+            return Receipt(recorded=False)
+        if tx.record.seq == 0:
+            tx.record.respecify(spec.to_dict())
+            return Receipt(True)
+        for name, (old, new) in changes.items():
+            if name not in EDITABLE or (name in ("arms", "mediators") and not _is_renaming(old, new)):
+                raise StudyError(f"{name} cannot change, the study has begun: it is {short(old)}, not {short(new)}")
+        for name, (old, new) in changes.items():
+            tx.do("edited", field=name, old=old, new=new)
+        tx.conclude()
+        return Receipt(True, stopped=verdict_in(tx.events))
+
+    return Command("edit", spec.to_dict(), work, rebuilt)
+
+
+def _is_renaming(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Names change place by place: as many as before, and none moves to another place."""
+    return len(old) == len(new) and not any(name in old and old[i] != name for i, name in enumerate(new))

@@ -1,0 +1,121 @@
+"""Finding a study: by its study.toml, its SQLite file or the URL of its store; making one; bringing a store up to date."""
+
+import time
+from os import PathLike
+from pathlib import Path
+
+from gobetween import __version__
+from gobetween.errors import Fix, GoBetweenError, StoreError, StudyError
+from gobetween.files.toml import read_toml
+from gobetween.study.record import Store, present_spec
+from gobetween.study.spec import StudySpec, differences, fitting, unfitted
+from gobetween.study.study import Study
+
+
+def is_url(where: str) -> bool:
+    """A URL of a database rather than a path."""
+    return "://" in where
+
+
+def open_store(where: str | PathLike[str], *, create: bool = False) -> Store:
+    """A store by the path of its SQLite file or its URL. Without `create` it must exist."""
+    try:
+        from gobetween.study.store.database import Database
+    except ImportError:
+        raise StoreError("studies need SQLAlchemy and Alembic: pip install 'gobetween[study]'") from None
+    return Database.open(str(where), create=create)
+
+
+def store_of(path: Path) -> tuple[str, StudySpec]:
+    """Where the study of a study.toml is kept, and its spec."""
+    kept, spec = _read(path)
+    return kept, fitting(spec, str(path))
+
+
+def _read(path: Path) -> tuple[str, StudySpec]:
+    data = read_toml(path)
+    spec, kept = unfitted(data, str(path)), data.get("store")
+    if kept is None:
+        return str(path.with_suffix(".sqlite")), spec
+    if not isinstance(kept, str) or not kept:
+        raise StudyError(f"{path}: store = {kept!r}: must be the path of a SQLite file or the URL of a database")
+    return kept if is_url(kept) else str(path.parent / kept), spec
+
+
+def open_study(where: str | PathLike[str], name: str | None, actor: str | None, take_over: bool = True) -> Study:
+    """Open an existing study; a changed study.toml is taken over, or refused when the study has begun."""
+    path = Path(where)
+    if not str(where).endswith(".toml"):
+        return _opened(open_store(where), name, actor)
+    kept, spec = _read(path)
+    study = _opened(open_store(kept), name or path.stem, actor, spec)
+    if study.unsaved:
+        fitting(spec, str(path))  # what is the same as in the store was checked when it came there
+    return _taken_over(study, spec) if take_over else study
+
+
+def _opened(store: Store, name: str | None, actor: str | None, spec: StudySpec | None = None) -> Study:
+    """One read: is the study there, and in what does a spec differ from its own?"""
+    if name is None:
+        names = store.names()
+        if not names:
+            raise StudyError(f"{store.place} holds no study", fix=Fix("create"))
+        if len(names) > 1:
+            raise StudyError(f"{store.place} holds {len(names)} studies: name one of {', '.join(map(repr, names))}")
+        name = names[0]
+        if spec is None:
+            return Study(store, name, actor)
+    study = Study(store, name, actor)
+    with store.reading(name) as record:
+        study.unsaved = () if spec is None else tuple(differences(present_spec(record), spec))
+    return study
+
+
+def _taken_over(study: Study, spec: StudySpec | None) -> Study:
+    if spec is not None and study.unsaved:
+        study.edit(spec)
+        study.unsaved = ()
+    return study
+
+
+def create_study(where: str | PathLike[str], spec: StudySpec | None, name: str | None, actor: str | None) -> Study:
+    """Make a study in a store, which is made as well if there is none."""
+    path = Path(where)
+    if str(where).endswith(".toml"):
+        kept, spec = store_of(path)
+        name = name or path.stem
+    else:
+        kept, name = str(where), name or "study"
+    if spec is None:
+        raise StudyError("a new study needs a spec: give the path of a study.toml, or spec=…")
+    store = open_store(kept, create=True)
+    store.create(name, spec.to_dict(), {"version": __version__, "rules": 1, "created": time.time()})
+    return Study(store, name, actor)
+
+
+def open_or_create_study(where: str | PathLike[str], spec: StudySpec | None, name: str | None, actor: str | None) -> Study:
+    """Open a study, or make it if there is none."""
+    toml = str(where).endswith(".toml")
+
+    def found() -> Study:
+        return open_study(where, name, actor) if toml else _taken_over(_opened(open_store(where), name, actor, spec), spec)
+
+    try:
+        return found()
+    except GoBetweenError as error:
+        if error.fix != Fix("create") or (spec is None and not toml):
+            raise
+    try:
+        return create_study(where, spec, name, actor)
+    except StudyError as error:
+        if error.fix != Fix("status"):
+            raise
+    return found()  # another process was faster
+
+
+def migrate_study(where: str | PathLike[str]) -> None:
+    """Bring the tables of an existing store up to date."""
+    kept = _read(Path(where))[0] if str(where).endswith(".toml") else str(where)
+    if not is_url(kept) and not Path(kept).is_file():
+        raise StoreError(f"{kept}: there is no such store", fix=Fix("create"))
+    open_store(kept, create=True).close()

@@ -1,0 +1,99 @@
+"""The terms of a study, read from nested dicts in the shape of files: every field checked, every default filled in."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from gobetween.core.registry import resolve
+from gobetween.errors import SpecError
+from gobetween.files.fields import naming, number, only, show, tables, typed, whole
+from gobetween.files.problem import KEYS, parse_cast, parse_deltas
+from gobetween.files.rules import default, parse_family, parse_rule
+
+WAITS = ("lease", "answer")
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def parse_terms(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a `StudySpec`. A family and rules may also be values, as Python users give them."""
+    only(data, KEYS, "")
+    if len(tables(data, "arms")) < 2:
+        raise SpecError("arms: a study needs at least two arms")
+    tables(data, "mediators")  # a plan may do without, a study not
+    cast = parse_cast(data)
+    family = data.get("family", "gaussian")
+    return {
+        "title": typed(data.get("title", ""), str, "title", "a string"),
+        "arms": cast.arms,
+        "mediators": cast.mediators,
+        "contacts": cast.contacts,
+        "policies": cast.policies,
+        "costs": cast.costs or (1.0,) * len(cast.mediators),
+        "family": parse_family(family) if isinstance(family, (str, Mapping)) else resolve("family", family),
+        "silent": typed(data.get("silent", False), bool, "silent", "true or false"),
+        "delta": _delta(data.get("delta", 0.05)),
+        "sampling": _one_rule(data, "sampling"),
+        "stopping": _one_rule(data, "stopping"),
+        "seed": whole(data, "seed", 0) or 0,
+        "wait_for": _wait_for(data.get("wait_for", "lease")),
+        "lease": _lease(data.get("lease")),
+        "in_flight": _in_flight(data),
+        **_budget(data.get("budget", {})),
+    }
+
+
+def _delta(value: Any) -> float:
+    deltas = parse_deltas(value)
+    if len(deltas) != 1:
+        raise SpecError(f"delta = {show(value)}: a study has one risk of a wrong answer, such as 0.05")
+    return deltas[0]
+
+
+def _one_rule(data: Mapping[str, Any], side: str) -> Any:
+    value = data.get(side)
+    if isinstance(value, list) and len(value) != 1:
+        raise SpecError(f"{side} names {len(value)} rules: a study follows one")
+    if isinstance(value, list):
+        value = value[0]
+    if value is None:
+        return default(side).rule
+    return parse_rule(value, side, side).rule if isinstance(value, (str, Mapping)) else resolve(side, value)
+
+
+def _wait_for(value: Any) -> str:
+    if value not in WAITS:
+        raise SpecError(f"wait_for = {show(value)}: choose one of {', '.join(WAITS)}")
+    return str(value)
+
+
+def _lease(value: Any) -> float | None:
+    """Seconds: a number, or a text such as "45s", "30m", "12h" or "3d"."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd])\s*", value)
+        if not found:
+            raise SpecError(f"lease = {show(value)}: write a time such as '30m', '12h' or '3d'")
+        value = float(found[1]) * UNITS[found[2]]
+    seconds = number(value, "lease")
+    if not 0.0 < seconds <= 3650 * 86400:
+        raise SpecError(f"lease = {show(value)}: must be a positive time of at most ten years")
+    return seconds
+
+
+def _in_flight(data: Mapping[str, Any]) -> int | None:
+    value = whole(data, "in_flight", 1)
+    if value is not None and value > 10_000:
+        raise SpecError(f"in_flight = {value}: at most 10,000 queries can be kept open")
+    return value
+
+
+def _budget(value: Any) -> dict[str, Any]:
+    table = typed(value, Mapping, "budget", "a table with queries, cost or both")
+    only(table, ("queries", "cost"), "budget.")
+    cost = table.get("cost")
+    if cost is not None and number(cost, "budget.cost") <= 0.0:
+        raise SpecError(f"budget.cost = {show(cost)}: must be a positive number")
+    with naming("budget"):
+        queries = whole(table, "queries", 1)
+    return {"max_queries": queries, "max_cost": None if cost is None else float(cost)}

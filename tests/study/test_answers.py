@@ -1,0 +1,247 @@
+"""Answers that are told, told again, told wrongly, corrected, withdrawn."""
+
+import json
+import math
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from study_parts import SPEC, Clock, answer
+
+import gobetween as gb
+from gobetween.study.spec import parse_study
+from gobetween.study.store.memory import Memory
+from gobetween.study.study import Study
+
+
+def test_repeated_and_contradictory_tells(new: Callable[..., Study]) -> None:
+    study = new()
+    (query,) = study.ask()
+    assert study.tell(query, arm="b", reward=1, accept_surprise=True).recorded
+    before = study.look()[0].to_dict()
+    assert not study.tell(query, arm="b", reward=1.0).recorded  # the same again
+    with pytest.raises(
+        gb.ConflictError, match=r"query 0 was answered before with arm 'b', reward 1; correct\(0, …\) changes that"
+    ):
+        study.tell(query, arm="b", reward=0)
+    with pytest.raises(gb.ConflictError, match="answered before"):
+        study.tell(query, silent=True)
+    assert study.look()[0].to_dict() == before
+    first = study.tell(mediator="x", arm="a", reward=1, key="k1")
+    assert first.recorded
+    assert not study.tell(mediator="x", arm="a", reward=1, key="k1").recorded  # the key tells
+    with pytest.raises(gb.ConflictError, match="key 'k1' was used before for something else"):
+        study.tell(mediator="x", arm="a", reward=0, key="k1")
+    assert study.tell(mediator="x", arm="a", reward=1).recorded  # without a key it is another answer
+    asked = study.ask(2, key="k2")
+    assert [query.id for query in study.ask(2, key="k2")] == [query.id for query in asked]
+    assert study.status().mediators[0]["unasked"] == 2
+    assert study.doctor() == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"arm": "d", "reward": 1}, "arm 'd' is not known: choose one of 'a', 'b', 'c'"),
+        ({"arm": "a", "reward": 0.5}, "a bernoulli reward is 0 or 1"),
+        ({"arm": "a", "reward": math.nan}, "a bernoulli reward is 0 or 1"),
+        ({"arm": "a", "reward": math.inf}, "a bernoulli reward is 0 or 1"),
+        ({"arm": "a", "reward": 10**400}, "a bernoulli reward is 0 or 1"),
+        ({"arm": "a", "reward": "1"}, "a bernoulli reward is 0 or 1"),
+        ({"arm": "a"}, "an answer needs arm"),
+        ({"arm": "a", "reward": 1, "silent": True}, "leave out arm and reward"),
+        ({"arm": "c", "reward": 1}, "was declared never to pull 'c'"),
+        ({"arm": "a", "reward": 1, "mediator": "y"}, "query 0 was for mediator 'x', not for 'y'"),
+        ({"arm": "a", "reward": 1, "query": 7}, "query 7 was never asked in this study"),
+        ({"arm": "a", "reward": 1, "query": -1}, "query -1 was never asked in this study"),
+        ({"arm": "a", "reward": 1, "query": 10**30}, "was never asked in this study"),
+        ({"arm": "a", "reward": 1, "query": "0"}, "queries are known by whole numbers"),
+        ({"arm": "a", "reward": 1, "query": None}, "name the query that is answered, or the mediator"),
+        ({"arm": "a", "reward": 1, "key": "x" * 20_000}, "key: must be a text of at most 500 characters"),
+        ({"arm": "a", "reward": 1, "key": "\x00"}, "without NUL"),
+    ],
+)
+def test_bad_tells_change_nothing(new: Callable[..., Study], fields: dict[str, Any], message: str) -> None:
+    study = new()
+    study.away("y")
+    study.away("z")
+    (query,) = study.ask()
+    before, events = json.dumps(study.look()[0].to_dict()), list(study.events())
+    with pytest.raises(gb.GoBetweenError, match=message):
+        study.tell(fields.get("query", query.id), **{key: value for key, value in fields.items() if key != "query"})
+    assert json.dumps(study.look()[0].to_dict()) == before
+    assert list(study.events()) == events
+
+
+def test_corrections(new: Callable[..., Study]) -> None:
+    study, rng = new(), random.Random(2)
+    queries = [study.ask()[0] for _ in range(6)]
+    for query in queries:
+        answer(study, query, rng)
+    clean = new()
+    learner = clean.spec.new_learner()
+    rows = list(study.export())
+    changed = study.correct(queries[2], arm="b", reward=1, reason="misread", accept_surprise=True)
+    assert changed.recorded
+    assert not study.correct(queries[2], arm="b", reward=1, reason="misread").recorded
+    learner.ask(len(rows))
+    for row in rows:
+        arm, reward = ("b", 1) if row["query"] == 2 else (row["arm"], row["reward"])
+        learner.tell(row["query"], arm=arm, reward=reward, accept_surprise=True)
+    counts = study.look()[0].learner.to_dict()
+    for name in ("told", "counted"):
+        assert counts[name]["N_a"] == learner.to_dict()[name]["N_a"]
+        assert counts[name]["S_a"] == pytest.approx(learner.to_dict()[name]["S_a"])
+    event = next(event for event in study.events() if event["kind"] == "corrected")
+    assert event["old"] == {"arm": rows[2]["arm"], "reward": rows[2]["reward"]}
+    assert event["new"] == {"arm": "b", "reward": 1.0}
+    assert (event["reason"], event["actor"]) == ("misread", "tester")
+    assert any("corrections are not chosen by their reward" in line for line in study.status().assumptions)
+    study.correct(queries[3], silent=True, reason="nobody acted")
+    study.correct(queries[3], arm="a", reward=0, reason="somebody did", accept_surprise=True)
+    for fields, message in (
+        ({"query": 99, "arm": "a", "reward": 1, "reason": "r"}, "query 99 was never asked"),
+        ({"query": 0, "arm": "a", "reward": 1, "reason": " "}, "a correction needs a reason"),
+        ({"query": 0, "arm": "a", "reward": 3, "reason": "r"}, "a bernoulli reward is 0 or 1"),
+        ({"query": 0, "arm": "a", "reason": "r"}, "needs the right arm and reward"),
+    ):
+        with pytest.raises(gb.StudyError, match=message):
+            study.correct(**fields)  # type: ignore[arg-type]  # mistakes are the point
+    (late,) = study.ask()
+    with pytest.raises(gb.StudyError, match=f"query {late.id} is open: there is no answer to correct"):
+        study.correct(late, silent=True, reason="r")
+    assert study.doctor() == []
+
+
+def test_cancelling(new: Callable[..., Study]) -> None:
+    study = new()
+    first, second = study.ask(2)
+    assert study.cancel(first, reason="the clinic closed").recorded
+    assert not study.cancel(first).recorded
+    with pytest.raises(gb.StudyError, match="query 0 was cancelled: tell it as unasked"):
+        study.tell(first, arm="a", reward=1)
+    study.tell(second, arm="b", reward=1, accept_surprise=True)
+    with pytest.raises(gb.StudyError, match="query 1 is told: only an open query can be cancelled"):
+        study.cancel(second)
+    assert study.doctor() == []
+
+
+def test_corrections_are_exact(new: Callable[..., Study]) -> None:
+    study = new(family="poisson")
+    for _ in range(10):
+        study.tell(mediator="z", arm="a", reward=3)
+    receipt = study.tell(mediator="z", arm="a", reward=10**17)
+    assert receipt.query is not None
+    study.correct(receipt.query, arm="a", reward=3, reason="typo")
+    assert study.status().arms[0]["estimate"] == 3.0
+    study.correct(receipt.query, silent=True, reason="nothing at all")
+    assert study.status().arms[0]["estimate"] == 3.0
+    assert study.status().mediators[2]["silent"] == 1
+    assert study.doctor() == []
+
+
+def test_a_lost_acknowledgement_is_made_good(new: Callable[..., Study], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The transaction is committed, but the connection breaks before we hear of it: the retry finds the key."""
+    from contextlib import contextmanager
+
+    study = new(in_flight=2, budget={"queries": 3})
+    study.ask()
+    real, broken = study.store.writing, [True]
+
+    @contextmanager
+    def writing(name: str) -> Iterator[Any]:
+        with real(name) as record:
+            yield record
+        if broken:
+            broken.clear()
+            error = gb.StoreError("the connection was lost")
+            error.passing = True
+            raise error
+
+    monkeypatch.setattr(study.store, "writing", writing)
+    receipt = study.tell(0, arm="a", reward=1, accept_surprise=True)
+    assert receipt.recorded
+    assert [query.id for query in receipt.asked] == [2]
+    assert sum(event["kind"] == "told" for event in study.events()) == 1
+    study.tell(1, silent=True)
+    broken.append(True)
+    stopped = study.tell(2, silent=True).stopped
+    assert stopped is not None
+    assert stopped["verdict"] == "budget"
+
+
+def test_huge_rewards_do_no_harm(new: Callable[..., Study]) -> None:
+    study = new(family={"name": "gaussian", "sigma": 1.0})
+    for arm in "abc":
+        for reward in (1e10, -1e10, 1e49):
+            study.tell(mediator="z", arm=arm, reward=reward)
+    assert study.status().leader in ("a", "b", "c")
+    with pytest.raises(gb.StudyError, match="is not possible"):
+        study.tell(mediator="z", arm="a", reward=1e60)
+    tiny = new(family="exponential")
+    with pytest.raises(gb.StudyError, match="is not possible"):
+        tiny.tell(mediator="z", arm="a", reward=5e-324)
+
+
+def test_odd_types(new: Callable[..., Study]) -> None:
+    import numpy as np
+
+    study = new()
+    numpys: dict[str, Any] = {"reward": np.bool_(True), "accept_surprise": np.bool_(False)}
+    assert study.tell(mediator="z", arm="a", **numpys).recorded
+    assert study.tell(mediator="z", arm="b", reward=True).recorded
+    for reward in (np.complex64(1), np.timedelta64(1), 10**5000, None, [1]):
+        with pytest.raises(gb.GoBetweenError):
+            study.tell(mediator="z", arm="a", reward=reward)  # type: ignore[arg-type]  # mistakes are the point
+    for act in (
+        lambda: study.note("\ud800"),
+        lambda: study.note(None),  # type: ignore[arg-type]
+        lambda: study.ask(worker="\ud800"),
+        lambda: study.ask(worker=3),  # type: ignore[arg-type]
+        lambda: study.ask("3"),  # type: ignore[arg-type]
+        lambda: study.ask(1.5),  # type: ignore[arg-type]
+        lambda: study.ask(key=""),
+        lambda: study.correct(0, silent=True, reason=7),  # type: ignore[arg-type]
+        lambda: Study(study.store, study.name, "\x00"),
+    ):
+        with pytest.raises(gb.StudyError):
+            act()
+    assert study.doctor() == []
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_fuzzed_commands_are_done_or_refused_in_one_sentence(data: st.DataObject) -> None:
+    anything = (
+        st.none()
+        | st.booleans()
+        | st.integers(-2, 10**30)
+        | st.floats()
+        | st.text(max_size=5)
+        | st.sampled_from(["a", "x", 0, 1])
+    )
+    store = Memory(Clock())
+    store.create("s", parse_study(SPEC, "test").to_dict(), {})
+    study = Study(store, "s", "me")
+    study.ask(3)
+    for _ in range(4):
+        verb = data.draw(st.sampled_from(["ask", "tell", "correct", "cancel", "away", "back", "note"]))
+        draw: Any = lambda: data.draw(anything)  # noqa: E731
+        arguments: dict[str, tuple[list[Any], dict[str, Any]]] = {
+            "ask": ([draw()], {"worker": draw()}),
+            "tell": ([draw()], {"arm": draw(), "reward": draw(), "silent": draw(), "mediator": draw(), "key": draw()}),
+            "correct": ([draw()], {"arm": draw(), "reward": draw(), "silent": draw(), "reason": draw()}),
+            "cancel": ([draw()], {"reason": draw()}),
+            "away": ([draw()], {}),
+            "back": ([draw()], {}),
+            "note": ([draw()], {}),
+        }
+        places, names = arguments[verb]
+        try:
+            getattr(study, verb)(*places, **names)
+        except gb.GoBetweenError as error:
+            assert str(error)
+    assert study.doctor() == []

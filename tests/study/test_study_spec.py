@@ -1,0 +1,148 @@
+"""What a study is about: from files and from Python values, and what may change."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from study_parts import SPEC
+
+import gobetween as gb
+from gobetween.study.spec import parse_study
+from gobetween.study.study import Study
+
+
+def test_the_spec_freezes_at_the_first_event(new: Callable[..., Study]) -> None:
+    study = new()
+    study.edit(parse_study(SPEC | {"delta": 0.2}, "test"))
+    assert study.spec.delta == 0.2
+    study.ask()
+    for changes, message in (
+        ({"delta": 0.3}, "delta cannot change, the study has begun: it is 0.2, not 0.3"),
+        ({"delta": 0.2, "seed": 4}, "seed cannot change"),
+        ({"delta": 0.2, "family": "poisson"}, "family cannot change"),
+        ({"delta": 0.2, "stopping": "paper"}, "stopping cannot change"),
+        ({"delta": 0.2, "arms": [{"name": "b"}, {"name": "a"}, {"name": "c"}]}, "arms cannot change"),
+        ({"delta": 0.2, "arms": SPEC["arms"][:2], "mediators": [{"name": "x"}, {"name": "y"}, {"name": "z"}]}, "cannot change"),
+        ({"delta": 0.2, "wait_for": "answer"}, "wait_for cannot change"),
+    ):
+        with pytest.raises(gb.StudyError, match=message):
+            study.edit(parse_study(SPEC | changes, "test"))
+    renamed = [{**m, "name": m["name"].upper()} for m in SPEC["mediators"]]
+    renamed[2]["contact"] = "z@example.org"
+    changes = {"delta": 0.2, "title": "new", "mediators": renamed, "lease": "2h", "budget": {"queries": 50}, "in_flight": 2}
+    study.away("y")
+    study.edit(parse_study(SPEC | changes, "test"))
+    edited = {event["field"] for event in study.events() if event["kind"] == "edited"}
+    assert edited == {"title", "mediators", "contacts", "lease", "max_queries", "in_flight"}
+    assert study.spec.mediators == ("X", "Y", "Z")
+    assert study.pending()[0].mediator == "X"
+    study.tell(0, arm="a", reward=1)
+    assert study.look()[0].away == ["Y"]
+    assert study.doctor() == []
+
+
+def test_bad_specs() -> None:
+    for changes, message in (
+        ({"lease": "soon"}, "lease = 'soon': write a time such as '30m', '12h' or '3d'"),
+        ({"lease": -1}, "lease = -1: must be a positive time"),
+        ({"in_flight": 0}, "in_flight = 0: must be a whole number, 1 or more"),
+        ({"budget": {"queries": 0}}, "budget: queries = 0: must be a whole number, 1 or more"),
+        ({"budget": {"money": 3}}, "budget.money is not a known key: choose from queries, cost"),
+        ({"budget": 7}, "budget = 7: must be a table"),
+        ({"budget": {"cost": -2}}, "budget.cost = -2: must be a positive number"),
+        ({"wait_for": "godot"}, "wait_for = 'godot': choose one of lease, answer"),
+        ({"delta": [0.1, 0.2]}, "a study has one risk"),
+        ({"sampling": ["tracking", "uniform"]}, "sampling names 2 rules: a study follows one"),
+        ({"sampling": "oracle"}, "a live learner cannot use it"),
+        ({"sampling": "pruned"}, "prune=True needs the policy of every mediator"),
+        ({"arms": [{"name": "a"}]}, "at least two arms"),
+        ({"mediators": []}, "mediators is missing"),
+        ({"leese": "1h"}, "leese is not a known key"),
+    ):
+        with pytest.raises(gb.SpecError) as caught:
+            parse_study(SPEC | changes, "study.toml")
+        assert message in str(caught.value)
+        assert str(caught.value).startswith("study.toml: ")
+
+
+def test_contacts_may_be_shared_and_swapped(new: Callable[..., Study]) -> None:
+    study = new()
+    study.ask()
+    mediators = [dict(m) for m in SPEC["mediators"]]
+    mediators[1]["contact"], mediators[0]["contact"] = "x@example.org", ""
+    study.edit(parse_study(SPEC | {"mediators": mediators}, "test"))
+    assert study.spec.contacts == ("", "x@example.org", "")
+
+
+def test_a_spec_from_plain_values_is_that_of_a_file() -> None:
+    said = gb.StudySpec(
+        arms=["a", "b", "c"],
+        mediators={"x": [0.5, 0.5, 0.0], "y": {"a": 0.1, "b": 0.1, "c": 0.8}, "z": None},
+        family="bernoulli",
+        delta=0.1,
+        title="three arms",
+        costs={"y": 2.0},
+        contacts={"x": "x@example.org"},
+        lease="1h",
+    )
+    assert said == parse_study(SPEC, "test")
+    assert repr(said) == "<StudySpec 'three arms': 3 arms, 3 mediators, bernoulli, delta=0.1>"
+    assert gb.StudySpec.from_dict(json.loads(json.dumps(said.to_dict()))) == said
+
+
+def test_defaults_and_values_of_a_spec() -> None:
+    spec = gb.StudySpec(["a", "b"], ["x", "y"])
+    assert (spec.delta, spec.family, spec.costs, spec.policies) == (0.05, gb.Gaussian(1.0), (1.0, 1.0), (None, None))
+    assert (spec.sampling, spec.stopping, spec.wait_for) == (gb.Tracking(), gb.EProcess(), "lease")
+    rich = gb.StudySpec(
+        ("a", "b"),
+        {"x": np.array([0.5, 0.5])},
+        family=gb.Bounded(0, 5),
+        costs=[3.0],
+        sampling="uniform",
+        stopping=gb.GLR(),
+        in_flight=2,
+        budget={"queries": 9},
+    )
+    assert (rich.family, rich.sampling, rich.stopping) == (gb.Bounded(0, 5), gb.UniformSampling(), gb.GLR())
+    assert (rich.costs, rich.policies, rich.max_queries, rich.max_cost) == ((3.0,), ((0.5, 0.5),), 9, None)
+    assert gb.StudySpec.from_dict(rich.to_dict()) == rich
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"arms": ["a"]}, "a study needs at least two arms"),
+        ({"arms": "ab"}, "arms = 'ab': must be a list of names"),
+        ({"arms": ["a", "a"]}, "arms[1] = 'a' is also the name of arms[0]: names must differ"),
+        ({"arms": ["a", 3]}, "arms[1] = 3: must be a string"),
+        ({"mediators": 3}, "mediators = 3: must be a list of names"),
+        ({"mediators": []}, "mediators is missing"),
+        ({"mediators": {"x": [0.5, 0.4]}}, "sums to 0.9: it must sum to 1"),
+        ({"mediators": {"x": [0.5, 0.4]}}, "if this mediator sometimes answers nothing, say silent=True"),
+        ({"mediators": {"x": 0.5}}, "mediators[0].policy must be a list of 2 probabilities"),
+        ({"mediators": {"x": {"c": 1}}}, "mediators[0].policy.c is not a known key: choose from a, b"),
+        ({"costs": {"w": 1.0}}, "costs.w is not a known key: choose from x"),
+        ({"costs": [1.0, 2.0]}, "must be a list or a mapping with one for each of 1 mediators"),
+        ({"costs": 3}, "costs = 3: must be a list or a mapping"),
+        ({"contacts": {"w": "w"}}, "contacts.w is not a known key"),
+        ({"contacts": {"x": 3}}, "mediators[0].contact = 3: must be a string"),
+        ({"family": "normal"}, "family.name = 'normal': choose one of gaussian"),
+        ({"family": gb.Bernoulli}, "family = <class"),
+        ({"sampling": "best"}, "sampling = 'best': choose one of tracking"),
+        ({"sampling": gb.Oracle()}, "a live learner cannot use it"),
+        ({"sampling": gb.Tracking}, "must be the name of a rule"),
+        ({"stopping": 3}, "must be the name of a rule"),
+        ({"delta": 2}, "delta = 2: the risk of a wrong answer"),
+        ({"lease": "soon"}, "lease = 'soon': write a time"),
+        ({"budget": {"money": 3}}, "budget.money is not a known key"),
+        ({"wait_for": "godot"}, "wait_for = 'godot': choose one of lease, answer"),
+    ],
+)
+def test_bad_values_of_a_spec(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(gb.GoBetweenError) as caught:
+        gb.StudySpec(**({"arms": ["a", "b"], "mediators": {"x": None}} | changes))
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
