@@ -66,7 +66,7 @@ def test_the_examples_are_read(name: str) -> None:
         ("delta = 0.05", "delta = 1.5", "delta = 1.5: the risk of a wrong answer is a number between 0 and 1"),
         ("delta = 0.05", "delta = [0.1, true]", "delta = true: must be a number"),
         ("delta = 0.05", 'silent = "no"', "silent = 'no': must be true or false"),
-        ("sigma = 2.0", "sigma = 0", "sigma of a Gaussian family must be a positive number (1e-50 to 1e50), not 0.0"),
+        ("sigma = 2.0", "sigma = 0", "family: sigma of a Gaussian family must be a positive number (1e-50 to 1e50), not 0.0"),
         ("sigma = 2.0", "sd = 2", "family.sd is not a known key: choose from sigma"),
         ('"gaussian"', '"normal"', "family.name = 'normal': choose one of gaussian, bernoulli, poisson, exponential, bounded"),
         ('{ name = "gaussian", sigma = 2.0 }', "7", "family = 7: must be a name or a table with a name"),
