@@ -1,6 +1,6 @@
 """What a rule of one's own costs for each step, against one of ours with the same logic; ratios in one run.
 
-    python benchmarks/doors.py
+python benchmarks/doors.py
 """
 
 import math
