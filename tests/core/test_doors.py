@@ -207,6 +207,23 @@ def test_registering_is_refused_where_it_would_mislead() -> None:
         gb.Learner(2, 2, sampling=Nameless()).to_dict()
 
 
+def test_functions_that_cannot_be_called_are_refused_by_name() -> None:
+    class Deaf(own_rules.Wordy):
+        def choose(self, view: Any) -> int:  # type: ignore[override]  # that is the mistake
+            return 0
+
+    class Forgetful(own_rules.Wordy):
+        def memory(self, K: int, E: int) -> Any:
+            return "nothing"
+
+    with pytest.raises(
+        gb.ProblemError, match=r"Deaf\.choose takes \(self, view\): it must take \(self, view, available, rng\)"
+    ):
+        gb.simulate(PROBLEM, Deaf(), runs=1)
+    with pytest.raises(gb.ProblemError, match=r"Forgetful\.memory must return an array of numbers, not 'nothing'"):
+        gb.Learner(2, 2, sampling=Forgetful())
+
+
 def test_every_kernel_is_in_the_digest() -> None:
     """Numba's decorators are used under core/ only, and the digest reads every file there."""
     for path in sorted(SOURCE.rglob("*.py")):

@@ -65,6 +65,7 @@ class SamplingRule(Rule):
     """Which mediator to ask next. Define `choose`; `memory` and `observe` if the rule remembers more than the counts."""
 
     needs: ClassVar[tuple[str, ...]] = ("choose",)
+    functions: ClassVar[tuple[str, ...]] = ("choose", "memory", "observe")
     live: ClassVar[bool] = True
     """Can a learner use it? Not if it knows what only a simulation does."""
     draws: ClassVar[bool] = True
@@ -96,6 +97,7 @@ class StoppingRule(Rule):
     """When the leader may be named. Define `statistic` and `threshold`; `memory` and `observe` if it needs more than counts."""
 
     needs: ClassVar[tuple[str, ...]] = ("statistic", "threshold")
+    functions: ClassVar[tuple[str, ...]] = ("statistic", "threshold", "memory", "observe")
 
     def threshold(self, K: int, delta: float, family: Family) -> float:
         """The rule stops as soon as its statistic reaches this; it must not fall when δ does."""
@@ -142,6 +144,14 @@ def compiled_form(rule: Any) -> Any:
     """A rule as compiled code sees it."""
     kind: Any = type(rule)
     return compiled_kind(kind)(*(getattr(rule, name) for name in parameters_of(kind)))
+
+
+def first_memory(rule: Rule, made: Any) -> Floats:
+    """What a rule's `memory` made, as an array of floats."""
+    try:
+        return np.array(made, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ProblemError(f"{type(rule).__name__}.memory must return an array of numbers, not {made!r}") from None
 
 
 @jit
