@@ -92,6 +92,15 @@ def test_what_does_not_compile_runs_as_plain_python_and_says_so_once(capfd: pyte
     same_steps(PROBLEM, own_rules.Wordy(), gb.EProcess())
 
 
+def test_what_compiles_to_another_type_works_too() -> None:
+    class Floating(own_rules.Wordy):
+        def choose(self, view: gb.View, available: Any, rng: Any) -> int:
+            return view.t % 3 + 0.0  # type: ignore[return-value]  # a float, as careless code returns it
+
+    runs = gb.simulate(PROBLEM, Floating(), gb.GLR(), 0.1, runs=4, workers=1)
+    assert (runs.tau == gb.simulate(PROBLEM, gb.UniformSampling(order="cyclic"), gb.GLR(), 0.1, runs=4, workers=1).tau).all()
+
+
 def test_an_own_rule_sees_everything() -> None:
     seen: list[Any] = []
 

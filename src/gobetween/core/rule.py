@@ -163,8 +163,7 @@ def remember(memory: Floats, first: Floats) -> None:
 @by_type("int64")
 def choose(rule: Any, view: View, available: Bools, rng: np.random.Generator) -> int:
     """What a sampling rule of one's own chooses."""
-    chosen: int = rule.choose(view, available, rng)
-    return chosen
+    return int(rule.choose(view, available, rng))
 
 
 @by_type("none")
@@ -176,5 +175,4 @@ def observe(rule: Any, view: Any, *answer: Any) -> None:
 @by_type("float64")
 def statistic(rule: Any, view: Looks) -> float:
     """The statistic of a stopping rule of one's own."""
-    value: float = rule.statistic(view)
-    return value
+    return float(rule.statistic(view))
