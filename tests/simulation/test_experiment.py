@@ -254,7 +254,7 @@ def test_command_line_and_export(grid: Path) -> None:
         ('rule = "glr", ', "", "stopping[1].rule is missing: choose one of e-process, glr"),
         ("C = 2.0", "B = 2.0", "stopping[1].B is not a known key: choose from rule, name, rate, C, alpha"),
         ("C = 2.0", 'C = "big"', "stopping[1].C = 'big': must be a number"),
-        ("C = 2.0", "C = -1", "stopping[1]: C = -1: must be a positive number"),
+        ("C = 2.0", "C = -1", "stopping[1]: C = -1.0: must be a positive number"),
         ('rate = "paper"', 'rate = "fast"', "stopping[1]: rate = 'fast': choose"),
         ('"uniform"]', '{ rule = "static", omega = [0.3, 0.3, 0.4] }]', "on problem 'one': omega of Static has 3 shares for 2"),
         ("mean = 0.9", "mean = 1.9", "problems[0]: arms[0].mean"),
