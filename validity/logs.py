@@ -1,4 +1,4 @@
-"""Evidence for logs, at full size: `make study` writes docs/study-logs.md. Wrong claims, false and true alarms."""
+"""Evidence for logs, at full size: `make validity` writes docs/validity-logs.md. Wrong claims, false and true alarms."""
 
 import sys
 import time
@@ -59,9 +59,9 @@ def alarms(logs: int = 10_000, level: float = 0.05) -> list[str]:
 def main() -> None:
     start = time.perf_counter()
     page = [
-        "# Study: claims and alarms from logs",
+        "# Validity: claims and alarms from logs",
         "",
-        "Written by `make study` with fixed seeds; it fails if any bound is violated.",
+        "Written by `make validity` with fixed seeds; it fails if any bound is violated.",
         "",
         "## First claims at δ = 0.1",
         "",
@@ -77,8 +77,8 @@ def main() -> None:
         *alarms(),
         "",
     ]
-    (DOCS / "study-logs.md").write_text("\n".join(page), encoding="utf-8")
-    print(f"docs/study-logs.md written in {time.perf_counter() - start:.0f} s")
+    (DOCS / "validity-logs.md").write_text("\n".join(page), encoding="utf-8")
+    print(f"docs/validity-logs.md written in {time.perf_counter() - start:.0f} s")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Statistical evidence for the rules, at full size: `make study` writes docs/study.md and docs/asymptotics.svg.
+"""Statistical evidence for the rules, at full size: `make validity` writes docs/validity.md and docs/asymptotics.svg.
 
 Wrong answers at δ = 0.1 on easy, tied-rivals, rare-arm and wrongly declared instances; batches, shuffled and reward-dependent
 delays; the e-process at ties under hostile sampling; τ/ln(1/δ) down to δ = 1e-30.
@@ -210,9 +210,9 @@ def main() -> None:
     table, curves = asymptotics()
     (DOCS / "asymptotics.svg").write_text(picture(curves) + "\n", encoding="utf-8")
     page = [
-        "# Study: are the rules right, and how far from the bound?",
+        "# Validity: are the rules right, and how far from the bound?",
         "",
-        "Written by `make study` with fixed seeds; it fails if any bound is violated.",
+        "Written by `make validity` with fixed seeds; it fails if any bound is violated.",
         "",
         f"## Wrong answers at δ = {DELTA}, Track-and-Stop sampling",
         "",
@@ -239,8 +239,8 @@ def main() -> None:
         "![Mean queries over T* ln(1/δ)](asymptotics.svg)",
         "",
     ]
-    (DOCS / "study.md").write_text("\n".join(page), encoding="utf-8")
-    print(f"docs/study.md written in {time.perf_counter() - start:.0f} s")
+    (DOCS / "validity.md").write_text("\n".join(page), encoding="utf-8")
+    print(f"docs/validity.md written in {time.perf_counter() - start:.0f} s")
 
 
 if __name__ == "__main__":
