@@ -3,6 +3,7 @@
 from gobetween.core.bound import LowerBound as LowerBound
 from gobetween.core.bound import lower_bound as lower_bound
 from gobetween.core.evidence import ArmReport as ArmReport
+from gobetween.core.evidence import Evidence as Evidence
 from gobetween.core.families import Bernoulli as Bernoulli
 from gobetween.core.families import Bounded as Bounded
 from gobetween.core.families import Exponential as Exponential
@@ -15,6 +16,11 @@ from gobetween.core.geometry import price_of_mediation as price_of_mediation
 from gobetween.core.geometry import redundant_mediators as redundant_mediators
 from gobetween.core.problem import Problem as Problem
 from gobetween.core.problem import unreachable_arms as unreachable_arms
+from gobetween.core.registry import register as register
+from gobetween.core.rule import Looks as Looks
+from gobetween.core.rule import SamplingRule as SamplingRule
+from gobetween.core.rule import StoppingRule as StoppingRule
+from gobetween.core.rule import View as View
 from gobetween.core.sampling import Oracle as Oracle
 from gobetween.core.sampling import Static as Static
 from gobetween.core.sampling import Tracking as Tracking
