@@ -65,7 +65,7 @@ def calls_what_runs_a_command() -> list[int]:
 
 def test_what_a_test_needs_is_read_off_its_code() -> None:
     assert "subprocess" in set(quick.used_by(calls_what_runs_a_command))
-    assert not quick.OUTSIDE & set(quick.used_by(test_what_a_test_needs_is_read_off_its_code))
+    assert not quick.OUTSIDE & set(quick.used_by(test_tests_that_are_called_slow_are_there))
 
 
 def test_quick_tests_need_no_server_and_no_browser(request: pytest.FixtureRequest) -> None:
