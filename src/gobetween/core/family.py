@@ -173,19 +173,19 @@ def coordinate(family: Family, mean: float) -> float:
     return family.coordinate(mean)
 
 
-@by_type("UniTuple(float64, 2)")
+@by_type("pair")
 def span(family: Family) -> tuple[float, float]:
     """The interval of coordinates, in compiled code."""
     return family.span()
 
 
-@by_type("UniTuple(float64, 2)")
+@by_type("pair")
 def tilt(family: Family, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
     """A likelihood ratio, in compiled code."""
     return family.tilt(n, S, x, theta)
 
 
-@by_type("UniTuple(float64, 2)")
+@by_type("pair")
 def log_mixture(family: Family, n: float, S: float, x: float, side: float) -> tuple[float, float]:
     """A mixture of likelihood ratios, in compiled code."""
     return family.log_mixture(n, S, x, side)

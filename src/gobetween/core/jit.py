@@ -138,7 +138,9 @@ def inlined(function: F) -> F:
 
 
 def by_type(returns: str, inline: bool = False) -> Callable[[F], F]:
-    """Let `function(thing, …)` mean `thing.function(…)`, in compiled code as in plain Python; `returns` is its type to Numba.
+    """Let `function(thing, …)` mean `thing.function(…)`, in compiled code as in plain Python.
+
+    returns: "int64", "float64", "none", or "pair" for two floats.
 
     A method of someone else's class that does not compile is called as plain Python from compiled code. `inline` is for large
     things with one or two callers: handing over a sampler of forty arrays costs more than a small rule.
@@ -181,7 +183,7 @@ def call_plainly(number: int, fields: tuple[Any, ...], args: tuple[Any, ...]) ->
 
 
 def _plain(kind: type, name: str, returns: str) -> Any:
-    number = len(_called)
+    number, made = len(_called), getattr(numba.types, returns, None) or numba.types.UniTuple(numba.float64, 2)
     _called.append((kind, name))
     if returns == "none":
 
@@ -193,7 +195,7 @@ def _plain(kind: type, name: str, returns: str) -> Any:
 
         @numba.njit(_nrt=True)  # type: ignore[untyped-decorator]  # Numba is not typed
         def through(fields: Any, args: Any) -> Any:
-            with numba.objmode(value=returns):
+            with numba.objmode(value=made):
                 value = call_plainly(number, fields, args)
             return value  # noqa: RET504 - Numba does not return from inside the block
 

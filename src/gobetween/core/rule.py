@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from gobetween.core.family import Family, NotDefinedError
-from gobetween.core.jit import by_type
+from gobetween.core.jit import by_type, jit
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import ProblemError
 
@@ -163,6 +163,12 @@ def compiled_form(rule: Any) -> Any:
     """A rule as compiled code sees it."""
     kind: Any = type(rule)
     return compiled_kind(kind)(*(getattr(rule, name) for name in parameters_of(kind)))
+
+
+@jit
+def remember(memory: Floats, first: Floats) -> None:
+    """A memory as it was at the beginning."""
+    memory[:] = first
 
 
 @by_type("int64")

@@ -13,7 +13,7 @@ from gobetween.core.family import Family
 from gobetween.core.game import COLD, INEXACT, OPTIMAL, Space, keep_up, new_space, solve
 from gobetween.core.geometry import find_redundant
 from gobetween.core.jit import by_type, inlined, leaf
-from gobetween.core.rule import SamplingRule, View, choose, compiled_form, observe
+from gobetween.core.rule import SamplingRule, View, choose, compiled_form, observe, remember
 from gobetween.core.state import State, seen_all
 from gobetween.core.tracking import exploration_floor, forced, furthest_behind, least_asked, project
 from gobetween.core.types import Bools, Floats, Ints
@@ -106,7 +106,7 @@ class OwnSampler(NamedTuple):
 
     def restart(self) -> None:
         """Forget everything learnt, for a new run."""
-        self.memory[:] = self.first
+        remember(self.memory, self.first)
         for e in range(self.declared.shape[0]):
             if not self.declared[e]:
                 self.policies[e, :] = 0.0
@@ -237,7 +237,7 @@ def estimate_policy(policies: Floats, state: State, e: int) -> None:
         policies[e, a] = state.N_ea[e, a] / answers if answers else 0.0
 
 
-@leaf
+@inlined  # not a leaf: arrays that a leaf returns are not counted as references
 def view_of(own: OwnSampler, family: Family, state: State, t: int) -> View:
     """What someone's own rule sees."""
     tally = state.tally

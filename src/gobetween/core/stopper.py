@@ -7,8 +7,8 @@ import numpy as np
 
 from gobetween.core.eprocess import log_evalue
 from gobetween.core.family import Family
-from gobetween.core.jit import by_type, leaf
-from gobetween.core.rule import Looks, StoppingRule, compiled_form, observe, statistic
+from gobetween.core.jit import by_type, inlined, leaf
+from gobetween.core.rule import Looks, StoppingRule, compiled_form, observe, remember, statistic
 from gobetween.core.state import Tally, seen_all
 from gobetween.core.transport import evidence
 from gobetween.core.types import Floats
@@ -73,7 +73,7 @@ class OwnStopper(NamedTuple):
 
     def restart(self) -> None:
         """Forget everything, for a new run."""
-        self.memory[:] = self.first
+        remember(self.memory, self.first)
 
     def reading(self, family: Family, tally: Tally, t: int, Z: float, log_e: float) -> tuple[float, float]:
         """The statistic; nothing is added to its threshold."""
@@ -93,7 +93,7 @@ class OwnStopper(NamedTuple):
 AnyStopper = Stopper | OwnStopper
 
 
-@by_type("UniTuple(int64, 2)", inline=True)
+@by_type("pair", inline=True)
 def judge(stopper: AnyStopper, family: Family, tally: Tally, t: int, constants: Floats, passed: int) -> tuple[int, int]:
     """The leader, and how many of the constants c(δ), in increasing order, have been passed after t answers."""
     return stopper.judge(family, tally, t, constants, passed)
@@ -117,7 +117,7 @@ def new_own_stopper(rule: StoppingRule, K: int) -> OwnStopper:
     return OwnStopper(compiled_form(rule), first, first.copy())
 
 
-@leaf
+@inlined  # not a leaf: arrays that a leaf returns are not counted as references
 def looks(own: OwnStopper, family: Family, tally: Tally, t: int, best: int) -> Looks:
     """What someone's own rule sees."""
     return Looks(family, t, best, tally.N_a, tally.S_a, tally.mu_hat, own.memory)

@@ -120,8 +120,12 @@ def rule_to_dict(rule: Any) -> dict[str, Any]:
 
 def rule_from_dict(data: Mapping[str, Any], side: str) -> Any:
     """The rule that `rule_to_dict` described."""
-    stated = {key: value for key, value in data.items() if value is not None and _GONE.get(key) != value}
-    return parse_rule(stated, side, side).rule
+    return parse_rule({key: value for key, value in present(data).items() if value is not None}, side, side).rule
+
+
+def present(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A saved rule without parameters that are no longer there."""
+    return {key: value for key, value in data.items() if _GONE.get(key) != value}
 
 
 def _from(rule: Any) -> dict[str, str]:

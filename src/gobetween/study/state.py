@@ -11,6 +11,7 @@ from typing import Any
 
 from gobetween.core.evidence import next_look
 from gobetween.errors import StudyError
+from gobetween.files.rules import present
 from gobetween.study.events import COUNTS, Event, kind_of
 from gobetween.study.learner import Learner
 from gobetween.study.spec import StudySpec
@@ -252,4 +253,5 @@ def up_to_date(data: Mapping[str, Any]) -> Mapping[str, Any]:
         return data
     if found != 1:
         raise StudyError(f"a later version has kept this study (snapshot format {found}, not {FORMAT}): use a newer gobetween")
-    return {key: value for key, value in data.items() if key != "stride"} | {"format": FORMAT, "old_trail": True}
+    renewed = {part: data[part] | {"sampling": present(data[part]["sampling"])} for part in ("spec", "learner")}
+    return {key: value for key, value in data.items() if key != "stride"} | {"format": FORMAT, "old_trail": True} | renewed
