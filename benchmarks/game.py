@@ -20,7 +20,7 @@ from scipy.optimize import minimize
 
 import gobetween as gb
 from gobetween.core.certificate import new_point
-from gobetween.core.game import COLD, WARM, new_space, solve
+from gobetween.core.game import COLD, WARM, new_workspace, solve
 from gobetween.core.jit import jit
 
 TOL = 1e-6
@@ -29,11 +29,11 @@ FAMILY = gb.Gaussian(1.0)
 
 
 @jit
-def many(family: Any, means: Any, R: Any, tol: float, way: int, point: Any, space: Any, n: int) -> int:
+def many(family: Any, means: Any, R: Any, tol: float, way: int, point: Any, workspace: Any, n: int) -> int:
     """Solve n games in a compiled loop."""
     steps = 0
     for i in range(n):
-        steps += solve(family, means[i % means.shape[0]], R, tol, way, point, space)[1]
+        steps += solve(family, means[i % means.shape[0]], R, tol, way, point, workspace)[1]
     return steps
 
 
@@ -141,7 +141,7 @@ def compare(name: str, means: Any, policies: Any, slow: bool) -> None:
     """One row: microseconds of each, and ratios to Clarabel."""
     K, E = len(means), len(policies)
     R = np.ascontiguousarray(policies.T)
-    point, space = new_point(K, E), new_space(K, E)
+    point, workspace = new_point(K, E), new_workspace(K, E)
     rng = np.random.default_rng(1)
     walk = means + 1e-3 * np.cumsum(rng.normal(size=(200, K)), axis=0) / np.sqrt(K)
     walk = np.vstack([walk, walk[::-1]])
@@ -149,8 +149,8 @@ def compare(name: str, means: Any, policies: Any, slow: bool) -> None:
     T = gb.lower_bound(gb.Problem(means, policies), tol=TOL).T_star
     program = cone_program(means, policies)
     rows = {
-        "kernel, cold": seconds(lambda: many(FAMILY, means[None, :], R, TOL, COLD, point, space, n)) / n,
-        "kernel, warm": seconds(lambda: many(FAMILY, walk, R, TOL, WARM, point, space, 400)) / 400,
+        "kernel, cold": seconds(lambda: many(FAMILY, means[None, :], R, TOL, COLD, point, workspace, n)) / n,
+        "kernel, warm": seconds(lambda: many(FAMILY, walk, R, TOL, WARM, point, workspace, 400)) / 400,
         "gb.lower_bound": seconds(lambda: gb.lower_bound(gb.Problem(means, policies), tol=TOL)),
         "Clarabel, direct": seconds(lambda: by_clarabel(program)),
     }

@@ -14,7 +14,7 @@ from gobetween.core.transport import evidence
 class Gamma(NamedTuple("Gamma", [("shape", float)]), gb.Family):
     """Gamma rewards with known shape: V(μ) = μ²/shape."""
 
-    name = "gamma"
+    name = "own-gamma"
     rewards = "a positive number"
     low, high = 0.0, math.inf
     open_ends = (0.0,)
@@ -45,7 +45,7 @@ class Gamma(NamedTuple("Gamma", [("shape", float)]), gb.Family):
 class Chase(gb.SamplingRule):
     """Ask whoever pulls the leader and its closest rival most often for the money; now and then anyone."""
 
-    name: ClassVar[str] = "chase"
+    name: ClassVar[str] = "own-chase"
     epsilon: float = 0.1
 
     def memory(self, K: int, E: int) -> Any:
@@ -77,7 +77,7 @@ class Chase(gb.SamplingRule):
 class Stubborn(gb.StoppingRule):
     """The likelihood ratio against every rival, less a log-log price for looking often; counts its own looks."""
 
-    name: ClassVar[str] = "stubborn"
+    name: ClassVar[str] = "own-stubborn"
     price: float = 4.0
 
     def memory(self, K: int) -> Any:
@@ -104,7 +104,7 @@ class Stubborn(gb.StoppingRule):
 class Wordy(gb.SamplingRule):
     """The same as asking in turn, written so that it does not compile."""
 
-    name: ClassVar[str] = "wordy"
+    name: ClassVar[str] = "own-wordy"
 
     def choose(self, view: gb.View, available: Any, rng: np.random.Generator) -> int:
         asked = {f"mediator {e}": int(n) for e, n in enumerate(view.N_e) if available[e]}

@@ -28,6 +28,7 @@ FIXES: Mapping[str, str] = {
     "create": "Study.create makes one",
     "migrate": "migrate_study brings it up to date",
     "other-file": "name another file",
+    "plugin": "or import the module that brings it",
     "resume": "resume() goes on",
     "resume-anyway": "resume() asks on all the same",
     "silent": "if this mediator sometimes answers nothing, say silent=True",

@@ -8,7 +8,7 @@ import pytest
 
 import gobetween as gb
 from gobetween.core.certificate import certify, leader, new_point, relative_gap
-from gobetween.core.game import COLD, INEXACT, OPTIMAL, TIE, UNREACHABLE, WARM, new_space, solve
+from gobetween.core.game import COLD, INEXACT, OPTIMAL, TIE, UNREACHABLE, WARM, new_workspace, solve
 from gobetween.core.jit import ENABLED
 
 MEANS = np.array([1.5, 1.0, 0.7, 0.5])
@@ -32,37 +32,37 @@ def rates(policies: np.ndarray) -> np.ndarray:
 def test_warm_and_cold_agree_along_a_random_walk(family: gb.Family, tol: float) -> None:
     rng = np.random.default_rng(5)
     mu, R = MEANS / 2, rates(rng.dirichlet(np.ones(4), size=5))
-    point, space, fresh = new_point(4, 5), new_space(4, 5), new_point(4, 5)
-    solve(family, mu, R, tol, COLD, point, space)
+    point, workspace, fresh = new_point(4, 5), new_workspace(4, 5), new_point(4, 5)
+    solve(family, mu, R, tol, COLD, point, workspace)
     steps = 0
     for _ in range(ROUNDS):
         mu = np.clip(mu + 0.01 * rng.normal(size=4), 0.01, 0.99)
-        status, k = solve(family, mu, R, tol, WARM, point, space)
+        status, k = solve(family, mu, R, tol, WARM, point, workspace)
         steps += k
         assert status == OPTIMAL
         assert relative_gap(point) <= tol
-        solve(family, mu, R, 1e-10, COLD, fresh, space)
+        solve(family, mu, R, 1e-10, COLD, fresh, workspace)
         assert point.bounds[0] <= fresh.bounds[1] * (1 + 1e-12)
         assert point.bounds[1] >= fresh.bounds[0] * (1 - 1e-12)
     assert steps < 6 * ROUNDS  # a cold solve takes about ten
 
 
 def test_a_point_that_still_holds_is_kept_without_a_step() -> None:
-    point, space = new_point(4, 4), new_space(4, 4)
-    solve(gb.Gaussian(1.0), MEANS, rates(POLICIES), 1e-9, COLD, point, space)
+    point, workspace = new_point(4, 4), new_workspace(4, 4)
+    solve(gb.Gaussian(1.0), MEANS, rates(POLICIES), 1e-9, COLD, point, workspace)
     omega = point.omega.copy()
     nudged = MEANS + np.array([1e-9, 0, 0, 0])
-    assert solve(gb.Gaussian(1.0), nudged, rates(POLICIES), 1e-6, WARM, point, space) == (OPTIMAL, 0)
+    assert solve(gb.Gaussian(1.0), nudged, rates(POLICIES), 1e-6, WARM, point, workspace) == (OPTIMAL, 0)
     assert (point.omega == omega).all()
 
 
 def test_warm_start_survives_a_change_of_leader() -> None:
-    point, space, fresh = new_point(4, 4), new_space(4, 4), new_point(4, 4)
+    point, workspace, fresh = new_point(4, 4), new_workspace(4, 4), new_point(4, 4)
     R = rates(POLICIES)
-    solve(gb.Gaussian(1.0), MEANS, R, 1e-9, COLD, point, space)
+    solve(gb.Gaussian(1.0), MEANS, R, 1e-9, COLD, point, workspace)
     for other in (MEANS[::-1].copy(), np.array([0.0, 3.0, 1.0, 2.0]), MEANS):
-        assert solve(gb.Gaussian(1.0), other, R, 1e-9, WARM, point, space)[0] == OPTIMAL
-        solve(gb.Gaussian(1.0), other, R, 1e-9, COLD, fresh, space)
+        assert solve(gb.Gaussian(1.0), other, R, 1e-9, WARM, point, workspace)[0] == OPTIMAL
+        solve(gb.Gaussian(1.0), other, R, 1e-9, COLD, fresh, workspace)
         assert point.bounds == pytest.approx(fresh.bounds, rel=3e-9)
         assert point.q[leader(other)[0]] == 0.0
 
@@ -71,29 +71,29 @@ def test_estimated_policies_drift() -> None:
     """π̂ from counts: rows never queried are zero, entries move in jumps."""
     rng = np.random.default_rng(11)
     N = np.zeros((4, 4))
-    point, space, fresh = new_point(4, 4), new_space(4, 4), new_point(4, 4)
+    point, workspace, fresh = new_point(4, 4), new_workspace(4, 4), new_point(4, 4)
     for t in range(ROUNDS):
         e = t % 3  # the last mediator is never asked
         N[e, rng.choice(4, p=POLICIES[e])] += 1
         R = rates(N / np.maximum(N.sum(axis=1, keepdims=True), 1))
-        status, _ = solve(gb.Gaussian(1.0), MEANS, R, 1e-6, WARM, point, space)
+        status, _ = solve(gb.Gaussian(1.0), MEANS, R, 1e-6, WARM, point, workspace)
         if R.max(axis=1).min() == 0:
             assert status == UNREACHABLE
             assert point.omega == pytest.approx(np.full(4, 0.25))
             continue
         assert status == OPTIMAL
         assert point.omega[3] == 0.0
-        solve(gb.Gaussian(1.0), MEANS, R, 1e-9, COLD, fresh, space)
+        solve(gb.Gaussian(1.0), MEANS, R, 1e-9, COLD, fresh, workspace)
         assert point.bounds[1] == pytest.approx(fresh.bounds[1], rel=2e-6)
 
 
 def test_ties_and_unreachable_arms_give_uniform_weights() -> None:
-    point, space = new_point(3, 2), new_space(3, 2)
+    point, workspace = new_point(3, 2), new_workspace(3, 2)
     R = np.array([[0.5, 0.0], [0.5, 1.0], [0.0, 0.0]])
     for way in (COLD, WARM):
-        assert solve(gb.Gaussian(1.0), np.array([1.0, 0.5, 0.0]), R, 1e-9, way, point, space)[0] == UNREACHABLE
+        assert solve(gb.Gaussian(1.0), np.array([1.0, 0.5, 0.0]), R, 1e-9, way, point, workspace)[0] == UNREACHABLE
         assert point.omega == pytest.approx([0.5, 0.5])
-        assert solve(gb.Gaussian(1.0), np.array([1.0, 1.0, 0.0]), R, 1e-9, way, point, space)[0] == TIE
+        assert solve(gb.Gaussian(1.0), np.array([1.0, 1.0, 0.0]), R, 1e-9, way, point, workspace)[0] == TIE
         assert (point.bounds == [0.0, math.inf]).all()
 
 
@@ -106,11 +106,11 @@ def test_thousands_of_extreme_games(family: gb.Family) -> None:
     for _ in range(1500):
         mu, R = extreme_game(family, rng)
         K, E = R.shape
-        point, space = new_point(K, E), new_space(K, E)
-        status, _ = solve(family, mu, R, 1e-9, COLD, point, space)
+        point, workspace = new_point(K, E), new_workspace(K, E)
+        status, _ = solve(family, mu, R, 1e-9, COLD, point, workspace)
         assert status in (OPTIMAL, INEXACT)
         missed += status == INEXACT
-        assert certify(family, mu, R, leader(mu)[0], point, space.ledger) <= 1e-7
+        assert certify(family, mu, R, leader(mu)[0], point, workspace.ledger) <= 1e-7
     assert missed <= 2
 
 

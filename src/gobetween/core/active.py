@@ -22,10 +22,10 @@ from gobetween.core.types import Floats, Ints
 
 GRAIN = 1e-12
 STEPS = 8
-MEDIATORS, RIVALS = index(0), index(1)  # rows of Sets.items, .size and .weight
+MEDIATORS, RIVALS = index(0), index(1)  # rows of ActiveSets.items, .size and .weight
 
 
-class Sets(NamedTuple):
+class ActiveSets(NamedTuple):
     """Support and active rivals, with the Newton system over them."""
 
     items: Ints  # [2, n] the first entries of a row, as many as size says, are the members of S, of A
@@ -36,14 +36,14 @@ class Sets(NamedTuple):
 
 
 @jit
-def new_sets(K: int, E: int) -> Sets:
-    """Space for `polish`."""
+def new_active_sets(K: int, E: int) -> ActiveSets:
+    """Workspace for `polish`."""
     n, m = max(K, E), min(K + E, 4 * K + 32)  # a support of more than K + 1 is never needed
-    return Sets(np.zeros((2, n), np.int64), np.zeros(2, np.int64), np.zeros((2, n)), np.zeros((m, m)), np.zeros(m))
+    return ActiveSets(np.zeros((2, n), np.int64), np.zeros(2, np.int64), np.zeros((2, n)), np.zeros((m, m)), np.zeros(m))
 
 
 @leaf
-def take(which: int, x: Floats, n: int, sets: Sets) -> None:
+def take(which: int, x: Floats, n: int, sets: ActiveSets) -> None:
     """Start one side from the weights x[:n] scaled to one (at the optimum Σω = Σy); its set is where they are positive."""
     total, count = 0.0, 0
     for k in range(n):
@@ -57,7 +57,7 @@ def take(which: int, x: Floats, n: int, sets: Sets) -> None:
 
 
 @leaf
-def fill(family: Family, mu: Floats, R: Floats, a_star: int, level: float, sets: Sets, ledger: Floats) -> None:
+def fill(family: Family, mu: Floats, R: Floats, a_star: int, level: float, sets: ActiveSets, ledger: Floats) -> None:
     """The Newton system [[−H, G], [Gᵀ, 0]] (dω, dy) = (F − worth, F − f), all divided by F; H = −Σ y_a ∇²f_a, G = ∇f."""
     n, m = sets.size[MEDIATORS], sets.size[RIVALS]
     M, r, unit = sets.matrix, sets.step, 1.0 / level
@@ -85,7 +85,7 @@ def fill(family: Family, mu: Floats, R: Floats, a_star: int, level: float, sets:
 
 
 @leaf
-def reach(which: int, offset: int, sets: Sets) -> float:
+def reach(which: int, offset: int, sets: ActiveSets) -> float:
     """The longest step α ≤ 1 that keeps one side's weights non-negative; newcomers at zero do not count."""
     alpha = 1.0
     for i in range(sets.size[which]):
@@ -96,7 +96,7 @@ def reach(which: int, offset: int, sets: Sets) -> float:
 
 
 @leaf
-def shift(which: int, offset: int, alpha: float, sets: Sets) -> None:
+def shift(which: int, offset: int, alpha: float, sets: ActiveSets) -> None:
     """Move one side's weights by α times the step; those that reach zero leave."""
     kept = 0
     for i in range(sets.size[which]):
@@ -112,7 +112,7 @@ def shift(which: int, offset: int, alpha: float, sets: Sets) -> None:
 
 
 @leaf
-def move(careful: bool, sets: Sets) -> None:
+def move(careful: bool, sets: ActiveSets) -> None:
     """Take the Newton step; what would turn negative leaves: all of it at once or, if careful, only the first to do so."""
     n = sets.size[MEDIATORS]
     alpha = min(reach(MEDIATORS, MEDIATORS, sets), reach(RIVALS, n, sets)) if careful else 1.0
@@ -121,7 +121,7 @@ def move(careful: bool, sets: Sets) -> None:
 
 
 @leaf
-def enter(which: int, k: int, sets: Sets) -> None:
+def enter(which: int, k: int, sets: ActiveSets) -> None:
     """Let k in, if it is not in yet."""
     count = sets.size[which]
     for i in range(count):
@@ -133,7 +133,7 @@ def enter(which: int, k: int, sets: Sets) -> None:
 
 @leaf
 def polish(
-    family: Family, mu: Floats, R: Floats, a_star: int, tol: float, rough: float, point: Point, ledger: Floats, sets: Sets
+    family: Family, mu: Floats, R: Floats, a_star: int, tol: float, rough: float, point: Point, ledger: Floats, sets: ActiveSets
 ) -> int:
     """Tighten `point` by Newton steps from the sets, whose evaluation is on the ledger; returns the number of steps.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gobetween.core.certificate import certify, leader, new_point
 from gobetween.core.family import is_number
-from gobetween.core.game import COLD, INEXACT, OPTIMAL, TIE, UNREACHABLE, new_space, solve
+from gobetween.core.game import COLD, INEXACT, OPTIMAL, TIE, UNREACHABLE, new_workspace, solve
 from gobetween.core.problem import Problem
 from gobetween.core.transport import evidence
 from gobetween.core.types import Floats
@@ -119,15 +119,15 @@ def lower_bound(problem: Problem, tol: float = 1e-9, without: Sequence[int] = ()
     mu, R = problem.means.copy(), problem.rates  # writable copies: Numba would compile anew for read-only ones
     a_star, _ = leader(mu)
     _check_range(problem, a_star)
-    point, space = new_point(problem.K, problem.E), new_space(problem.K, problem.E)
+    point, workspace = new_point(problem.K, problem.E), new_workspace(problem.K, problem.E)
     allowed = R.copy()
     allowed[:, list(without)] = 0.0
     with np.errstate(all="ignore"):  # without the JIT NumPy would warn of infinities that the kernel knows how to handle
-        status, steps = solve(problem.family, mu, allowed, tol, COLD, point, space)
+        status, steps = solve(problem.family, mu, allowed, tol, COLD, point, workspace)
         if status == UNREACHABLE:
             raise ProblemError("without these mediators some arm is never pulled: leave out fewer")
         if status != TIE:
-            status = OPTIMAL if certify(problem.family, mu, R, a_star, point, space.ledger) <= tol else INEXACT
+            status = OPTIMAL if certify(problem.family, mu, R, a_star, point, workspace.ledger) <= tol else INEXACT
     q = np.where(np.arange(problem.K) == a_star, 0.0, point.q)
     omega = point.omega / problem.query_costs
     omega = omega / omega.sum()

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gobetween.core.active import MEDIATORS, RIVALS, Sets, new_sets, polish, take
+from gobetween.core.active import MEDIATORS, RIVALS, ActiveSets, new_active_sets, polish, take
 from gobetween.core.certificate import WORTH, Point, certify, forget, improve, leader, new_ledger, new_point, relative_gap
 from gobetween.core.family import Family
-from gobetween.core.interior import OMEGA, Room, Y, interior, new_room, settle, start
+from gobetween.core.interior import OMEGA, Scratch, Y, interior, new_scratch, settle, start
 from gobetween.core.jit import inlined, jit, leaf, quiet
 from gobetween.core.transport import evidence
 from gobetween.core.types import Floats, Ints
@@ -24,12 +24,12 @@ OPTIMAL, INEXACT, TIE, UNREACHABLE = 0, 1, 2, 3
 COLD, WARM = 0, 1
 
 
-class Space(NamedTuple):
+class Workspace(NamedTuple):
     """Scratch of one solver; not to be shared between threads."""
 
     ledger: Floats  # [6, max(K, E)]
-    sets: Sets
-    room: Room
+    sets: ActiveSets
+    scratch: Scratch
 
 
 @leaf
@@ -39,13 +39,13 @@ def crowd(K: int) -> int:
 
 
 @jit
-def new_space(K: int, E: int) -> Space:
+def new_workspace(K: int, E: int) -> Workspace:
     """Scratch for problems with K arms and E mediators."""
-    return Space(new_ledger(K, E), new_sets(K, E), new_room(K, E if crowd(K) >= E else 1))
+    return Workspace(new_ledger(K, E), new_active_sets(K, E), new_scratch(K, E if crowd(K) >= E else 1))
 
 
 @leaf
-def warm(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, point: Point, ledger: Floats, sets: Sets) -> int:
+def warm(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, point: Point, ledger: Floats, sets: ActiveSets) -> int:
     """Newton steps from the support of a point that was just certified; its gap tells whether they worked."""
     take(MEDIATORS, point.omega, R.shape[1], sets)
     take(RIVALS, point.q, R.shape[0], sets)
@@ -62,21 +62,21 @@ def attempt(
     uniform: float,
     point: Point,
     ledger: Floats,
-    sets: Sets,
-    room: Room,
+    sets: ActiveSets,
+    scratch: Scratch,
 ) -> int:
     """Interior point method to a rough gap, polish, and on with the interior point method where that does not settle it.
 
     The bounds of the point are only ever improved.
     """
     K, E = R.shape
-    level = start(family, mu, R, a_star, uniform, room, ledger)
+    level = start(family, mu, R, a_star, uniform, scratch, ledger)
     steps, rough = 0, 1e-3
     while True:
-        steps += interior(family, mu, R, level, a_star, max(tol, rough), point, ledger, room)
-        settle(K, E, room)
-        take(MEDIATORS, room.goal[OMEGA], E, sets)
-        take(RIVALS, room.goal[Y], K, sets)
+        steps += interior(family, mu, R, level, a_star, max(tol, rough), point, ledger, scratch)
+        settle(K, E, scratch)
+        take(MEDIATORS, scratch.goal[OMEGA], E, sets)
+        take(RIVALS, scratch.goal[Y], K, sets)
         improve(family, mu, R, a_star, sets.weight[MEDIATORS], sets.weight[RIVALS], point, ledger)
         if relative_gap(point) > tol:
             steps += polish(family, mu, R, a_star, tol, rough, point, ledger, sets)
@@ -87,13 +87,21 @@ def attempt(
 
 @leaf
 def cold(
-    family: Family, mu: Floats, R: Floats, a_star: int, tol: float, point: Point, ledger: Floats, sets: Sets, room: Room
+    family: Family,
+    mu: Floats,
+    R: Floats,
+    a_star: int,
+    tol: float,
+    point: Point,
+    ledger: Floats,
+    sets: ActiveSets,
+    scratch: Scratch,
 ) -> int:
     """Start anew; where rounding spoils one way to the optimum, another start takes another way."""
     forget(point)
     steps = 0
     for uniform in (0.3, 0.9, 0.05):
-        steps += attempt(family, mu, R, a_star, tol, uniform, point, ledger, sets, room)
+        steps += attempt(family, mu, R, a_star, tol, uniform, point, ledger, sets, scratch)
         if relative_gap(point) <= tol:
             break
     return steps
@@ -142,7 +150,7 @@ def crowded(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, poin
         part = columns(R, chosen)
         n = part.shape[1]
         few = new_point(K, n)
-        steps += cold(family, mu, part, a_star, 0.5 * tol, few, new_ledger(K, n), new_sets(K, n), new_room(K, n))
+        steps += cold(family, mu, part, a_star, 0.5 * tol, few, new_ledger(K, n), new_active_sets(K, n), new_scratch(K, n))
         n = 0
         for e in range(E):
             point.omega[e] = few.omega[n] if chosen[e] else 0.0
@@ -155,27 +163,27 @@ def crowded(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, poin
 
 @leaf
 @quiet
-def keep_up(family: Family, mu: Floats, R: Floats, tol: float, point: Point, space: Space) -> tuple[int, int]:
+def keep_up(family: Family, mu: Floats, R: Floats, tol: float, point: Point, workspace: Workspace) -> tuple[int, int]:
     """Lazy, then warm: status and number of steps; INEXACT when only a cold start can tell."""
     a_star, unique = leader(mu)
     if not unique:
         forget(point)
         return TIE, 0
     point.q[a_star] = 0.0
-    if certify(family, mu, R, a_star, point, space.ledger) <= tol:
+    if certify(family, mu, R, a_star, point, workspace.ledger) <= tol:
         return OPTIMAL, 0
     if point.bounds[1] == math.inf:
         return INEXACT, 0
-    steps = warm(family, mu, R, a_star, tol, point, space.ledger, space.sets)
+    steps = warm(family, mu, R, a_star, tol, point, workspace.ledger, workspace.sets)
     return (OPTIMAL if relative_gap(point) <= tol else INEXACT), steps
 
 
 @jit
-def solve(family: Family, mu: Floats, R: Floats, tol: float, way: int, point: Point, space: Space) -> tuple[int, int]:
+def solve(family: Family, mu: Floats, R: Floats, tol: float, way: int, point: Point, workspace: Workspace) -> tuple[int, int]:
     """Solve the game with means μ [K] and rates R [K, E] into `point`; returns status and number of steps."""
     steps = 0
     if way == WARM:
-        status, steps = keep_up(family, mu, R, tol, point, space)
+        status, steps = keep_up(family, mu, R, tol, point, workspace)
         if status != INEXACT:
             return status, steps
     a_star, unique = leader(mu)
@@ -190,7 +198,7 @@ def solve(family: Family, mu: Floats, R: Floats, tol: float, way: int, point: Po
             forget(point)
             return UNREACHABLE, steps
     if R.shape[1] > crowd(R.shape[0]):
-        steps += crowded(family, mu, R, a_star, tol, point, space.ledger)
+        steps += crowded(family, mu, R, a_star, tol, point, workspace.ledger)
     else:
-        steps += cold(family, mu, R, a_star, tol, point, space.ledger, space.sets, space.room)
+        steps += cold(family, mu, R, a_star, tol, point, workspace.ledger, workspace.sets, workspace.scratch)
     return (OPTIMAL if relative_gap(point) <= tol else INEXACT), steps

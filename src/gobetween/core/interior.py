@@ -37,7 +37,7 @@ BY_S = index(5)  # [K] 1/s
 SIZE, LEAN = index(0), index(1)
 
 
-class Room(NamedTuple):
+class Scratch(NamedTuple):
     """Everything the method writes to; allocated once."""
 
     at: Floats  # [6, n] the iterate
@@ -49,10 +49,10 @@ class Room(NamedTuple):
 
 
 @jit
-def new_room(K: int, E: int) -> Room:
-    """Space for the interior point method."""
+def new_scratch(K: int, E: int) -> Scratch:
+    """Workspace for the interior point method."""
     n = max(K, E)
-    return Room(np.zeros((6, n)), np.zeros((4, n)), np.zeros((4, n)), np.zeros((2, K)), np.zeros((K, E)), np.zeros((E, E)))
+    return Scratch(np.zeros((6, n)), np.zeros((4, n)), np.zeros((4, n)), np.zeros((2, K)), np.zeros((K, E)), np.zeros((E, E)))
 
 
 @leaf
@@ -81,12 +81,12 @@ def greedy_cover(family: Family, mu: Floats, R: Floats, a_star: int, at: Floats)
 
 
 @leaf
-def start(family: Family, mu: Floats, R: Floats, a_star: int, uniform: float, room: Room, ledger: Floats) -> float:
+def start(family: Family, mu: Floats, R: Floats, a_star: int, uniform: float, scratch: Scratch, ledger: Floats) -> float:
     """A start that is strictly feasible on both sides: the greedy cover, a share of it made uniform, scaled up to f ≥ 1.2 F,
     rivals weighed by 1/s and scaled down to a worth of 0.9; returns the level F = 1/(the cover's T).
     """
     K, E = R.shape
-    at = room.at
+    at = scratch.at
     level = 1.0 / greedy_cover(family, mu, R, a_star, at)
     for e in range(E):
         at[OMEGA, e] = (1.0 - uniform) * at[OMEGA, e] * level + uniform / E
@@ -103,7 +103,7 @@ def start(family: Family, mu: Floats, R: Floats, a_star: int, uniform: float, ro
         at[Y, a] *= down
     for e in range(E):
         at[Z, e] = 1.0 - down * ledger[WORTH, e]
-    room.step[:] = 0.0
+    scratch.step[:] = 0.0
     return level
 
 
@@ -137,26 +137,26 @@ def bend_arrow(family: Family, mu: Floats, a_star: int, at: Floats, ledger: Floa
 
 
 @leaf
-def factor(R: Floats, a_star: int, room: Room) -> None:
+def factor(R: Floats, a_star: int, scratch: Scratch) -> None:
     """Factor M = Rᵀ D R + Θ."""
     K, E = R.shape
     for a in range(K):
-        lean = room.arrow[LEAN, a]
+        lean = scratch.arrow[LEAN, a]
         for e in range(E):
-            room.rows[a, e] = R[a, e] + lean * R[a_star, e]
+            scratch.rows[a, e] = R[a, e] + lean * R[a_star, e]
     for i in range(E):
         for j in range(i):
-            room.M[i, j] = 0.0
-        room.M[i, i] = room.at[Z, i] * room.at[BY_OMEGA, i]
-    gram(room.rows, room.arrow, SIZE, room.M)
-    cholesky(room.M)
+            scratch.M[i, j] = 0.0
+        scratch.M[i, i] = scratch.at[Z, i] * scratch.at[BY_OMEGA, i]
+    gram(scratch.rows, scratch.arrow, SIZE, scratch.M)
+    cholesky(scratch.M)
 
 
 @leaf
-def direction(R: Floats, level: float, a_star: int, room: Room, ledger: Floats) -> None:
+def direction(R: Floats, level: float, a_star: int, scratch: Scratch, ledger: Floats) -> None:
     """The Newton step towards ω z = goal_z, y s = goal_y, f − s = F and vᵀR + z = 1."""
     K, E = R.shape
-    at, step, goal = room.at, room.step, room.goal
+    at, step, goal = scratch.at, scratch.step, scratch.goal
     goal[S, a_star] = 0.0  # a free row
     for a in range(K):
         if a != a_star:
@@ -166,7 +166,7 @@ def direction(R: Floats, level: float, a_star: int, room: Room, ledger: Floats) 
     spread(R, goal, S, step, OMEGA)
     for e in range(E):
         step[OMEGA, e] += goal[Z, e] * at[BY_OMEGA, e] - 1.0
-    cholesky_solve(room.M, step, OMEGA)
+    cholesky_solve(scratch.M, step, OMEGA)
     dw_1 = row_dot(R, a_star, step, OMEGA, E)
     for a in range(K):
         if a != a_star:
@@ -200,14 +200,14 @@ def barrier(K: int, E: int, at: Floats, step: Floats, alpha: float) -> float:
 
 
 @leaf
-def predict_and_correct(R: Floats, level: float, a_star: int, gap: float, room: Room, ledger: Floats) -> float:
+def predict_and_correct(R: Floats, level: float, a_star: int, gap: float, scratch: Scratch, ledger: Floats) -> float:
     """One Mehrotra step: aim at zero, see how far that goes, then aim at the centre that this suggests; returns its length."""
     K, E = R.shape
-    at, step, goal = room.at, room.step, room.goal
+    at, step, goal = scratch.at, scratch.step, scratch.goal
     now = barrier(K, E, at, step, 0.0)
     goal[:] = 0.0
     step[S, a_star] = 0.0
-    direction(R, level, a_star, room, ledger)
+    direction(R, level, a_star, scratch, ledger)
     ahead = barrier(K, E, at, step, longest(K, E, at, step))
     spent = 0.0
     for e in range(E):
@@ -219,7 +219,7 @@ def predict_and_correct(R: Floats, level: float, a_star: int, gap: float, room: 
     for a in range(K):
         if a != a_star:
             goal[Y, a] = centre - step[Y, a] * step[S, a]
-    direction(R, level, a_star, room, ledger)
+    direction(R, level, a_star, scratch, ledger)
     alpha = min(1.0, 0.99 * longest(K, E, at, step))
     for row in range(4):
         for i in range(E if row <= Z else K):
@@ -229,30 +229,30 @@ def predict_and_correct(R: Floats, level: float, a_star: int, gap: float, room: 
 
 @leaf
 def interior(
-    family: Family, mu: Floats, R: Floats, level: float, a_star: int, tol: float, point: Point, ledger: Floats, room: Room
+    family: Family, mu: Floats, R: Floats, level: float, a_star: int, tol: float, point: Point, ledger: Floats, scratch: Scratch
 ) -> int:
     """Tighten `point` from the iterate on until its gap is at most tol or progress ends; returns the number of steps."""
     best, since = 1.0, 0
     for k in range(MOST_STEPS):
-        gap = improve(family, mu, R, a_star, room.at[OMEGA], room.at[Y], point, ledger)
+        gap = improve(family, mu, R, a_star, scratch.at[OMEGA], scratch.at[Y], point, ledger)
         since = 0 if gap < 0.9 * best else since + 1
         best = min(best, gap)
         if gap <= tol or since > PATIENCE:
             return k
-        invert(R.shape[0], R.shape[1], room.at)
-        bend_arrow(family, mu, a_star, room.at, ledger, room.arrow)
-        factor(R, a_star, room)
-        if not predict_and_correct(R, level, a_star, gap, room, ledger) > 1e-10:
+        invert(R.shape[0], R.shape[1], scratch.at)
+        bend_arrow(family, mu, a_star, scratch.at, ledger, scratch.arrow)
+        factor(R, a_star, scratch)
+        if not predict_and_correct(R, level, a_star, gap, scratch, ledger) > 1e-10:
             return k
     return MOST_STEPS
 
 
 @leaf
-def settle(K: int, E: int, room: Room) -> None:
+def settle(K: int, E: int, scratch: Scratch) -> None:
     """Write to the goal's ω and y what stays: a weight is positive at the optimum if it shrinks more slowly than its dual
     (Tapia's indicator).
     """
-    at, step, goal = room.at, room.step, room.goal
+    at, step, goal = scratch.at, scratch.step, scratch.goal
     for e in range(E):
         goal[OMEGA, e] = at[OMEGA, e] if step[OMEGA, e] * at[Z, e] >= step[Z, e] * at[OMEGA, e] else 0.0
     for a in range(K):

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from gobetween.core.family import Family
 from gobetween.core.rule import SamplingRule, StoppingRule, parameters_of
-from gobetween.errors import ProblemError
+from gobetween.errors import Fix, ProblemError
 
 T = TypeVar("T", bound=type[Any])
 BASES: Mapping[str, type[Any]] = {"family": Family, "sampling": SamplingRule, "stopping": StoppingRule}
@@ -100,7 +100,8 @@ def resolve(side: str, value: object) -> Any:
             find(side, value)  # may say why an announced one cannot be loaded
             known = words(side)
         if value not in known:
-            raise ProblemError(f"{value!r} is not a {what} that is known: choose one of {', '.join(known)}")
+            words_known = ", ".join(known)
+            raise ProblemError(f"{value!r} is not a {what} that is known: choose one of {words_known}", fix=Fix("plugin"))
         return known[value]
     if isinstance(value, type) and issubclass(value, base):
         raise ProblemError(f"{value.__name__} is a class: pass a {what}, {value.__name__}(…)")

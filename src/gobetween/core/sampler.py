@@ -10,7 +10,7 @@ import numpy as np
 
 from gobetween.core.certificate import Point, forget, new_point
 from gobetween.core.family import Family
-from gobetween.core.game import COLD, INEXACT, OPTIMAL, Space, keep_up, new_space, solve
+from gobetween.core.game import COLD, INEXACT, OPTIMAL, Workspace, keep_up, new_workspace, solve
 from gobetween.core.geometry import find_redundant
 from gobetween.core.jit import by_type, inlined, leaf
 from gobetween.core.rule import SamplingRule, View, choose, compiled_form, observe, remember
@@ -34,7 +34,7 @@ class Sampler(NamedTuple):
     target: Floats  # [n] Σω (C), fixed shares, or scratch
     omega: Floats  # [n] the latest shares of queries
     point: Point
-    space: Space
+    workspace: Workspace
 
     def next_mediator(self, family: Family, state: State, t: int, available: Bools, rng: np.random.Generator) -> int:
         """The mediator to ask at time t (queries issued before); −1 when no member is available."""
@@ -176,7 +176,7 @@ def new_sampler(
         np.zeros(n) if target is None else target,
         np.full(n, 1.0 / n),
         new_point(K, n),
-        new_space(K, n),
+        new_workspace(K, n),
     )
 
 
@@ -255,9 +255,9 @@ def refresh(family: Family, sampler: Sampler, state: State) -> None:
         answers += state.tally.N_a[a]
     status, tol = -1, max(sampler.tol, 1.0 / math.sqrt(answers + 1.0))
     if seen_all(state.tally.N_a):
-        status = keep_up(family, state.tally.mu_hat, sampler.R, tol, sampler.point, sampler.space)[0]
+        status = keep_up(family, state.tally.mu_hat, sampler.R, tol, sampler.point, sampler.workspace)[0]
         if status == INEXACT:
-            status = solve(family, state.tally.mu_hat, sampler.R, tol, COLD, sampler.point, sampler.space)[0]
+            status = solve(family, state.tally.mu_hat, sampler.R, tol, COLD, sampler.point, sampler.workspace)[0]
     known = status in (OPTIMAL, INEXACT)
     total = 0.0
     for i in range(n):

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from gobetween.errors import FIXES, GoBetweenError, SpecError, Where, spelled
+from gobetween.errors import GoBetweenError, SpecError, Where, spelled
 
 #: What Problem calls it → the tables and their key in a file.
 KEY_OF = {"means": ("arms", "mean"), "policies": ("mediators", "policy"), "costs": ("mediators", "cost")}
@@ -18,7 +18,11 @@ def naming(source: str) -> Iterator[None]:
     try:
         yield
     except GoBetweenError as error:
-        raise SpecError(f"{source}: {error.sentence(in_file, {**FIXES, **IN_FILE})}") from None
+        place, fix = in_file(error.where), error.fix
+        told = f"{source}: {place} {error.what}" if place else f"{source}: {error.what}"
+        if fix is not None and fix.name in IN_FILE:
+            told, fix = f"{told}; {IN_FILE[fix.name]}", None
+        raise SpecError(told, fix=fix) from None
 
 
 def in_file(where: Where) -> str:

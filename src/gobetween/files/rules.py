@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from gobetween.core.family import Family
 from gobetween.core.registry import classes, find, words
 from gobetween.core.rule import parameters_of
-from gobetween.errors import GoBetweenError, SpecError
+from gobetween.errors import Fix, GoBetweenError, SpecError
 from gobetween.files.fields import number, show, typed
 
 #: Parameters that are no longer there, with the value that saved learners may still state.
@@ -38,7 +38,7 @@ def parse_rule(value: Any, side: str, path: str) -> Named:
     if isinstance(value, str):
         if value not in (known := words(side)):
             find_kind(side, value, path)  # says why, if it was announced and cannot be loaded
-            raise SpecError(f"{path} = {value!r}: choose one of {', '.join(known)}, or a table with a rule")
+            raise SpecError(f"{path} = {value!r}: choose one of {', '.join(known)}, or a table with a rule", fix=Fix("plugin"))
         return Named(value, words(side)[value])
     if not isinstance(value, Mapping):
         raise SpecError(f"{path} = {value!r}: must be the name of a rule or a table with a rule")
@@ -47,7 +47,7 @@ def parse_rule(value: Any, side: str, path: str) -> Named:
     kind = find_kind(side, value["rule"], path) if isinstance(value["rule"], str) else None
     if kind is None:
         came = f" (it came from {value['from']})" if isinstance(value.get("from"), str) else ""
-        raise SpecError(f"{path}.rule = {value['rule']!r}{came}: choose one of {', '.join(classes(side))}")
+        raise SpecError(f"{path}.rule = {value['rule']!r}{came}: choose one of {', '.join(classes(side))}", fix=Fix("plugin"))
     name = value.get("name", "")
     if not isinstance(name, str):
         raise SpecError(f"{path}.name = {name!r}: must be a string")
@@ -146,6 +146,7 @@ def parse_family(value: Any) -> Family:
     name = table["name"]
     kind = find_kind("family", name, "family") if isinstance(name, str) else None
     if kind is None:
-        raise SpecError(f"family.name = {show(name)}: choose one of {', '.join(classes('family'))}")
+        known = ", ".join(classes("family"))
+        raise SpecError(f"family.name = {show(name)}: choose one of {known}", fix=Fix("plugin"))
     family: Family = build(kind, {key: value for key, value in table.items() if key != "name"}, "family", ("name",))
     return family

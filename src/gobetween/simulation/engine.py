@@ -124,26 +124,26 @@ def check_whole(numbers: dict[str, tuple[object, int]]) -> None:
 def run_chunk(job: Job, chunk: range) -> Runs:
     """The runs of one chunk; it begins at a multiple of CHUNK, whose number seeds it: others need not have been run."""
     problem = job.problem
-    bench = _bench(job)
-    sampler, state, constants = bench.sampler, bench.state, bench.constants
+    workbench = _workbench(job)
+    sampler, state, constants = workbench.sampler, workbench.state, workbench.constants
     world = stream(job.seed, chunk.start // CHUNK, 0)
     own = stream(job.seed, chunk.start // CHUNK, 1) if job.sampling.draws else world
     shape = (len(chunk), len(constants))
     tau, named = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     N_e, N_a = np.zeros((*shape, problem.E), np.int64), np.zeros((*shape, problem.K), np.int64)
     done = episodes(
-        problem.family, bench.means, bench.ladder, sampler, bench.stopper, constants, state, bench.available,
+        problem.family, workbench.means, workbench.ladder, sampler, workbench.stopper, constants, state, workbench.available,
         job.max_steps, own, world, tau, named, N_e, N_a,
     )  # fmt: skip
     if not done:
         raise ProblemError(f"{type(job.sampling).__name__}.choose named a mediator who cannot be asked: take an available one")
-    back = bench.back
+    back = workbench.back
     censored = named < 0
     correct = ~censored & (problem.means == problem.means.max())[named]
     return Runs(job.deltas, tau[:, back], correct[:, back], censored[:, back], N_e[:, back], N_a[:, back])
 
 
-class Bench(NamedTuple):
+class Workbench(NamedTuple):
     """What a thread needs to run a job, made once."""
 
     sampler: AnySampler
@@ -159,13 +159,13 @@ class Bench(NamedTuple):
 _own = threading.local()
 
 
-def _bench(job: Job) -> Bench:
-    """The bench of this thread for a job; every run begins by clearing it."""
+def _workbench(job: Job) -> Workbench:
+    """The workbench of this thread for a job; every run begins by clearing it."""
     if getattr(_own, "job", None) is not job:
         problem = job.problem
         constants = np.array([job.stopping.threshold(problem.K, delta, problem.family) for delta in job.deltas])
         order, available = np.argsort(constants, kind="stable"), np.ones(problem.E, np.bool_)
-        _own.bench = Bench(
+        _own.workbench = Workbench(
             job.sampling.at_work(job.believed, available, problem.query_costs),
             job.stopping.at_work(problem.K, problem.family),
             new_state(problem.K, problem.E),
@@ -176,8 +176,8 @@ def _bench(job: Job) -> Bench:
             np.argsort(order),
         )
         _own.job = job
-    bench: Bench = _own.bench
-    return bench
+    workbench: Workbench = _own.workbench
+    return workbench
 
 
 def ladder(problem: Problem) -> Floats:
