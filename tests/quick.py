@@ -5,6 +5,7 @@ parameters. So a new test is quick unless it needs something, and nobody has to 
 """
 
 import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -12,25 +13,16 @@ from types import CodeType, FunctionType
 import pytest
 
 FOLDER = Path(__file__).parent
-#: Names that stand for something outside this process.
+#: Names that stand for something outside this process, or for rules and families that every process compiles anew.
 OUTSIDE = {"postgres", "browser_page", "subprocess", "Popen", "fork", "dask", "processes", "open_executor", "Machine"}
+OUTSIDE |= {"own_rules", "register"}
 #: Tests and fixtures that need nothing but time: over two seconds with warm kernels.
 SLOW = {
-    "core/test_bound.py": (
-        "test_extreme_problems_are_certified_to_tol",
-        "test_an_independent_solver_agrees",
-        "test_known_constants",
-    ),
-    "core/test_eprocess.py": ("test_the_infimum_is_over_the_whole_null", "test_grid_mixtures_are_martingales_at_the_truth"),
-    "core/test_families.py": ("test_compiled_and_plain_agree",),
-    "logs/test_log_alarms.py": ("test_alarms",),
+    "core/test_eprocess.py": ("test_the_infimum_is_over_the_whole_null",),
     "logs/test_log_claims.py": ("test_wrong_claims_are_rarer_than_delta",),
     "logs/test_log_replay.py": ("test_replays_agree_with_fresh_simulation",),
     "paper/test_reproduction.py": ("found",),
-    "simulation/test_engine.py": (
-        "test_the_default_rules_need_less_than_half_of_the_paper",
-        "test_wrong_answers_are_rarer_than_delta",
-    ),
+    "simulation/test_engine.py": ("test_the_default_rules_need_less_than_half_of_the_paper",),
     "study/test_answers.py": ("test_fuzzed_commands_are_done_or_refused_in_one_sentence",),
     "study/test_verdicts.py": ("test_a_verdict_carries_the_evidence_of_its_moment",),
 }
@@ -39,7 +31,8 @@ SLOW = {
 def is_quick(item: pytest.Function) -> bool:
     """Needs nothing outside this process and little time?"""
     place = item.path.relative_to(FOLDER).as_posix()
-    said = {value for value in getattr(getattr(item, "callspec", None), "params", {}).values() if isinstance(value, str)}
+    values = getattr(getattr(item, "callspec", None), "params", {}).values()
+    said = {word for value in values if isinstance(value, str) for word in re.findall(r"\w+", value)}
     slow = {item.originalname, *item.fixturenames} & set(SLOW.get(place, ()))
     return not slow and not OUTSIDE & {*item.fixturenames, *said, *names(item)}
 
