@@ -92,6 +92,15 @@ def test_what_does_not_compile_runs_as_plain_python_and_says_so_once(capfd: pyte
     same_steps(PROBLEM, own_rules.Wordy(), gb.EProcess())
 
 
+def test_what_compiles_to_another_type_works_too() -> None:
+    class Floating(own_rules.Wordy):
+        def choose(self, view: gb.View, available: Any, rng: Any) -> int:
+            return view.t % 3 + 0.0  # type: ignore[return-value]  # a float, as careless code returns it
+
+    runs = gb.simulate(PROBLEM, Floating(), gb.GLR(), 0.1, runs=4, workers=1)
+    assert (runs.tau == gb.simulate(PROBLEM, gb.UniformSampling(order="cyclic"), gb.GLR(), 0.1, runs=4, workers=1).tau).all()
+
+
 def test_an_own_rule_sees_everything() -> None:
     seen: list[Any] = []
 
@@ -205,6 +214,23 @@ def test_registering_is_refused_where_it_would_mislead() -> None:
         gb.register(Nameless)
     with pytest.raises(gb.SpecError, match=r"Nameless cannot be saved: put @gb.register above its class"):
         gb.Learner(2, 2, sampling=Nameless()).to_dict()
+
+
+def test_functions_that_cannot_be_called_are_refused_by_name() -> None:
+    class Deaf(own_rules.Wordy):
+        def choose(self, view: Any) -> int:  # type: ignore[override]  # that is the mistake
+            return 0
+
+    class Forgetful(own_rules.Wordy):
+        def memory(self, K: int, E: int) -> Any:
+            return "nothing"
+
+    with pytest.raises(
+        gb.ProblemError, match=r"Deaf\.choose takes \(self, view\): it must take \(self, view, available, rng\)"
+    ):
+        gb.simulate(PROBLEM, Deaf(), runs=1)
+    with pytest.raises(gb.ProblemError, match=r"Forgetful\.memory must return an array of numbers, not 'nothing'"):
+        gb.Learner(2, 2, sampling=Forgetful())
 
 
 def test_every_kernel_is_in_the_digest() -> None:

@@ -55,6 +55,7 @@ class Family:
     """Is d(μ, x) = (μ − x)²/2σ², whatever the means?"""
     needs: ClassVar[tuple[str, ...]] = ("divergence", "variance", "tilt")
     """What a family of one's own must define; `draw` as well, if it is to be simulated."""
+    functions: ClassVar[tuple[str, ...]] = ("divergence", "variance", "draw", "coordinate", "tilt", "log_mixture", "accepts")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

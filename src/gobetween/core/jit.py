@@ -67,10 +67,11 @@ def _is_ours(kind: Any) -> bool:
     return all(_is_ours(part) for part in getattr(kind, "types", None) or ())
 
 
-def _kernel_cache(function: Any) -> Any:
-    """Numba's cache of one function, for our own types only; an entry that cannot be read is made anew, never a traceback."""
+if ENABLED:
 
-    class Kernels(FunctionCache):  # type: ignore[misc]  # Numba is not typed
+    class _Kernels(FunctionCache):  # type: ignore[misc]  # Numba is not typed
+        """The cache of one function, for our own types only; an entry that cannot be read is made anew, never a traceback."""
+
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             if not all(map(_is_ours, sig)):
                 return None
@@ -91,10 +92,13 @@ def _kernel_cache(function: Any) -> Any:
             with suppress(OSError):
                 self.flush()
 
+
+def _kernels(function: Any) -> Any:
+    """The cache of a function, in our folder; other packages keep theirs."""
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(_CACHE)  # other packages keep theirs
+    numba.config.CACHE_DIR = str(_CACHE)
     try:
-        return Kernels(function)
+        return _Kernels(function)
     finally:
         numba.config.CACHE_DIR = before
 
@@ -104,7 +108,7 @@ def _compile(function: F, **options: Any) -> F:
         return function
     compiled = numba.njit(nogil=True, error_model="numpy", **options)(function)
     if _CACHE is not None:
-        compiled._cache = _kernel_cache(function)
+        compiled._cache = _kernels(function)
     made: F = compiled
     return made
 
@@ -168,50 +172,55 @@ def _implementation(name: str, returns: str, inline: bool, thing: Any, args: Any
         try:
             compiled.compile((thing, *args))
         except NumbaError as error:
-            _say_once(kind, name, error)
-            return _plain(kind, name, returns)
+            return _plain(kind, name, returns, str(error))
+        found = compiled.nopython_signatures[-1].return_type
+        if not _fits(found, returns):
+            return _plain(kind, name, returns, f"\nit returns {found}")
     return lambda thing, *args: compiled(thing, *args)
 
 
-_called: list[tuple[type, str]] = []  # methods that run as plain Python, by number
+def _fits(found: Any, returns: str) -> bool:
+    """May compiled code go on with what a method returns?"""
+    types = numba.types
+    if returns == "pair":
+        return isinstance(found, types.BaseTuple) and len(found) == 2 and all(_fits(part, "float64") for part in found)
+    numbers = types.Integer if returns == "int64" else (types.Integer, types.Float)
+    return returns == "none" or isinstance(found, numbers)
+
+
+_called: list[tuple[type, str, Callable[[Any], Any]]] = []  # methods that run as plain Python, by number
+_MADE: dict[str, Callable[[Any], Any]] = {
+    "int64": int,
+    "float64": float,
+    "pair": lambda value: (float(value[0]), float(value[1])),
+    "none": lambda value: None,
+}
 
 
 def call_plainly(number: int, fields: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
     """Call a method that did not compile, on the value with these fields."""
-    kind, name = _called[number]
-    return getattr(kind(*fields), name)(*args)
+    kind, name, made = _called[number]
+    return made(getattr(kind(*fields), name)(*args))
 
 
-def _plain(kind: type, name: str, returns: str) -> Any:
-    number, made = len(_called), getattr(numba.types, returns, None) or numba.types.UniTuple(numba.float64, 2)
-    _called.append((kind, name))
-    if returns == "none":
-
-        @numba.njit(_nrt=True)  # type: ignore[untyped-decorator]  # Numba is not typed
-        def through(fields: Any, args: Any) -> None:
-            with numba.objmode():
-                call_plainly(number, fields, args)
-    else:
-
-        @numba.njit(_nrt=True)  # type: ignore[untyped-decorator]  # Numba is not typed
-        def through(fields: Any, args: Any) -> Any:
-            with numba.objmode(value=made):
-                value = call_plainly(number, fields, args)
-            return value  # noqa: RET504 - Numba does not return from inside the block
-
-    return lambda thing, *args: through(thing[:], args)
-
-
-_said: set[tuple[type, str]] = set()
-
-
-def _say_once(kind: type, name: str, error: Exception) -> None:
-    if (kind, name) not in _said:
-        _said.add((kind, name))
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+def _plain(kind: type, name: str, returns: str, why: str) -> Any:
+    """An implementation that calls the method as plain Python; it is said, once."""
+    if not any(called[:2] == (kind, name) for called in _called):
+        lines = [line.strip() for line in why.splitlines() if line.strip()]
         reason = next((line for line in lines[1:] if "pipeline" not in line), lines[0])
         print(
             f"gobetween: {kind.__name__}.{name} does not compile and runs as plain Python, with the same results but slower "
             f"({reason[:160]})",
             file=sys.stderr,
         )
+    number = len(_called)
+    _called.append((kind, name, _MADE[returns]))
+    result = numba.types.UniTuple(numba.float64, 2) if returns == "pair" else getattr(numba.types, returns)
+
+    @numba.njit(_nrt=True)  # type: ignore[untyped-decorator]  # Numba is not typed
+    def through(fields: Any, args: Any) -> Any:
+        with numba.objmode(value=result):
+            value = call_plainly(number, fields, args)
+        return value  # noqa: RET504 - Numba does not return from inside the block
+
+    return lambda thing, *args: through(thing[:], args)

@@ -5,7 +5,7 @@ entry points in the groups "gobetween.family", "gobetween.sampling" and "gobetwe
 """
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -67,6 +67,14 @@ def check_class(side: str, kind: type[Any]) -> None:
         lacks = []  # it is set to work in a way of its own
     if lacks:
         raise ProblemError(f"{kind.__name__} is no {WHAT[side]} yet: define {', '.join(lacks)}")
+    for name in base.functions:
+        wanted, found = _arguments(getattr(base, name)), _arguments(getattr(kind, name))
+        if len(found) != len(wanted):
+            raise ProblemError(f"{kind.__name__}.{name} takes ({', '.join(found)}): it must take ({', '.join(wanted)})")
+
+
+def _arguments(function: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(inspect.signature(function).parameters)
 
 
 def classes(side: str) -> Mapping[str, type[Any]]:

@@ -74,6 +74,7 @@ class SamplingRule(Rule):
     """
 
     needs: ClassVar[tuple[str, ...]] = ("choose",)
+    functions: ClassVar[tuple[str, ...]] = ("choose", "memory", "observe")
     live: ClassVar[bool] = True
     """Can a learner use it? Not if it knows what only a simulation does."""
     draws: ClassVar[bool] = True
@@ -117,6 +118,7 @@ class StoppingRule(Rule):
     """
 
     needs: ClassVar[tuple[str, ...]] = ("statistic", "threshold")
+    functions: ClassVar[tuple[str, ...]] = ("statistic", "threshold", "memory", "observe")
 
     def threshold(self, K: int, delta: float, family: Family) -> float:
         """The rule stops as soon as its statistic reaches this; it must not fall when δ does."""
@@ -165,6 +167,14 @@ def compiled_form(rule: Any) -> Any:
     return compiled_kind(kind)(*(getattr(rule, name) for name in parameters_of(kind)))
 
 
+def first_memory(rule: Rule, made: Any) -> Floats:
+    """What a rule's `memory` made, as an array of floats."""
+    try:
+        return np.array(made, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ProblemError(f"{type(rule).__name__}.memory must return an array of numbers, not {made!r}") from None
+
+
 @jit
 def remember(memory: Floats, first: Floats) -> None:
     """A memory as it was at the beginning."""
@@ -174,8 +184,7 @@ def remember(memory: Floats, first: Floats) -> None:
 @by_type("int64")
 def choose(rule: Any, view: View, available: Bools, rng: np.random.Generator) -> int:
     """What a sampling rule of one's own chooses."""
-    chosen: int = rule.choose(view, available, rng)
-    return chosen
+    return int(rule.choose(view, available, rng))
 
 
 @by_type("none")
@@ -187,5 +196,4 @@ def observe(rule: Any, view: Any, *answer: Any) -> None:
 @by_type("float64")
 def statistic(rule: Any, view: Looks) -> float:
     """The statistic of a stopping rule of one's own."""
-    value: float = rule.statistic(view)
-    return value
+    return float(rule.statistic(view))

@@ -13,7 +13,7 @@ from gobetween.core.family import Family
 from gobetween.core.game import COLD, INEXACT, OPTIMAL, Workspace, keep_up, new_workspace, solve
 from gobetween.core.geometry import find_redundant
 from gobetween.core.jit import by_type, inlined, leaf
-from gobetween.core.rule import SamplingRule, View, choose, compiled_form, observe, remember
+from gobetween.core.rule import SamplingRule, View, choose, compiled_form, first_memory, observe, remember
 from gobetween.core.state import State, seen_all
 from gobetween.core.tracking import exploration_floor, forced, furthest_behind, least_asked, project
 from gobetween.core.types import Bools, Floats, Ints
@@ -183,7 +183,7 @@ def new_sampler(
 def new_own_sampler(rule: SamplingRule, policies: Floats, declared: Bools, costs: Floats) -> OwnSampler:
     """Set someone's own rule to work."""
     E, K = policies.shape
-    first = np.array(rule.memory(K, E), dtype=np.float64)
+    first = first_memory(rule, rule.memory(K, E))
     believed = np.where(declared[:, None], policies, 0.0)
     return OwnSampler(compiled_form(rule), np.arange(E), believed, declared.copy(), costs.copy(), first, first.copy())
 

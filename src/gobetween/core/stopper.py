@@ -8,7 +8,7 @@ import numpy as np
 from gobetween.core.eprocess import log_evalue
 from gobetween.core.family import Family
 from gobetween.core.jit import by_type, inlined, leaf
-from gobetween.core.rule import Looks, StoppingRule, compiled_form, observe, remember, statistic
+from gobetween.core.rule import Looks, StoppingRule, compiled_form, first_memory, observe, remember, statistic
 from gobetween.core.state import Tally, seen_all
 from gobetween.core.transport import evidence
 from gobetween.core.types import Floats
@@ -113,7 +113,7 @@ def restart(worker: Any) -> None:
 
 def new_own_stopper(rule: StoppingRule, K: int) -> OwnStopper:
     """Set someone's own rule to work."""
-    first = np.array(rule.memory(K), dtype=np.float64)
+    first = first_memory(rule, rule.memory(K))
     return OwnStopper(compiled_form(rule), first, first.copy())
 
 
