@@ -3,20 +3,32 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PARTS := chromium postgresql
+PLAIN := tests/core tests/simulation/test_engine.py tests/study/test_learner.py
 
-.PHONY: run test lint parts bench study stress clean
+.DEFAULT_GOAL := help
+.PHONY: help run quick test lint fix parts api bench validity stress hooks clean
 
-run: .venv/ready
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{ printf "make %-9s %s\n", $$1, $$2 }'
+
+run: .venv/ready ## reproduce the paper's two tables and write a report to look at
 	$(BIN)/gobetween reproduce
 
-test: lint parts
-	$(BIN)/python -m pytest
-	GOBETWEEN_JIT=off $(BIN)/python -m pytest tests/core tests/simulation/test_engine.py tests/study/test_learner.py
+quick: lint ## lint, types and the tests that need no database server, browser or cluster: under a minute
+	$(BIN)/python -m pytest -m quick
 
-lint: .venv/dev
+test: lint parts ## everything that must pass before a change lands: lint, types, all tests, kernels also without the JIT
+	$(BIN)/python -m pytest
+	GOBETWEEN_JIT=off $(BIN)/python -m pytest $(PLAIN)
+
+lint: .venv/dev ## ruff and mypy, changing nothing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+fix: .venv/dev ## let ruff mend and format what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
 
 # Debian packages that tests use: installed when that is possible, otherwise their tests are skipped (with CI=true they fail)
 parts:
@@ -24,24 +36,30 @@ parts:
 		{ apt-get install -y -qq $(PARTS) || { apt-get update -qq && apt-get install -y -qq $(PARTS); }; } > /dev/null 2>&1 || \
 		echo "could not install $(PARTS)"; fi
 
-bench: .venv/bench
+api: .venv/dev ## write docs/api.md from the docstrings
+	$(BIN)/python docs/make_api.py
+
+bench: .venv/bench ## measure: the solver against others, the step, the runner, studies, logs
 	$(BIN)/python benchmarks/game.py
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/runner.py
 	$(BIN)/python benchmarks/study.py
 	$(BIN)/python benchmarks/logs.py
 
-# statistical evidence at full size; writes docs/study.md and docs/study-logs.md
-study: .venv/dev
-	$(BIN)/python studies/validity.py
-	$(BIN)/python studies/log_evidence.py
+validity: .venv/dev ## statistical evidence at full size: docs/validity.md, docs/validity-logs.md
+	$(BIN)/python validity/rules.py
+	$(BIN)/python validity/log_evidence.py
 
-# the same properties on many more, random examples, and what takes too long or breaks too much for every day
-stress: .venv/dev parts
+stress: .venv/dev parts ## many more random examples, and what takes too long or breaks too much for every day: docs/stress.md
 	HYPOTHESIS_PROFILE=wild $(BIN)/python -m pytest tests/core/test_bound.py tests/core/test_geometry.py tests/files/test_problem_file.py
 	$(BIN)/python -m pytest tests/stress
 
-clean:
+hooks: ## let git run make lint before every commit
+	@hook="$$(git rev-parse --git-path hooks)/pre-commit"; \
+	if [ -e "$$hook" ]; then echo "$$hook is there already: remove it first" >&2; exit 1; fi; \
+	mkdir -p "$$(dirname "$$hook")" && printf '#!/bin/sh\nexec make lint\n' > "$$hook" && chmod +x "$$hook"
+
+clean: ## remove the virtual environment and caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .venv/ready: pyproject.toml constraints.txt

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from postgres import Cluster, cluster
+from quick import is_quick
 
 pytest_plugins = ["study_parts"]
 
@@ -13,6 +14,13 @@ pytest_plugins = ["study_parts"]
 settings.register_profile("fixed", derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 settings.register_profile("wild", deadline=None, max_examples=2000, suppress_health_check=list(HealthCheck))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `make quick` runs."""
+    for item in items:
+        if isinstance(item, pytest.Function) and is_quick(item):
+            item.add_marker("quick")
 
 
 @pytest.fixture(scope="session")

@@ -93,6 +93,19 @@ def test_links_lead_somewhere() -> None:
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 
 
+def test_every_file_that_is_named_exists() -> None:
+    """From the picture to the file in one hop: places are named from the package or from the root."""
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+        for place in set(re.findall(r"(?<![\w/.])([a-z]+(?:/\w+)*/\w+\.py)\b", page.read_text(encoding="utf-8"))):
+            assert (ROOT / place).exists() or (ROOT / "src" / "gobetween" / place).exists(), f"{page.name}: {place}"
+
+
+def test_the_picture_has_every_room() -> None:
+    picture = (ROOT / "README.md").read_text(encoding="utf-8").split("## How it fits together")[1].split("```")[1]
+    rooms = {path.parent.name for path in (ROOT / "src" / "gobetween").glob("*/__init__.py")}
+    assert rooms == set(re.findall(r"\b([a-z]+)/\w+\.py", picture))
+
+
 def test_the_first_screen_shows_the_two_commands() -> None:
     first_screen = "\n".join((ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:24])
     assert "make run" in first_screen

@@ -32,7 +32,7 @@ def test_the_first_claim_is_exact_also_when_an_arm_comes_late(tmp_path: Path) ->
 @pytest.mark.parametrize("mediators", [1, 3])
 @pytest.mark.parametrize("family", [gb.Bernoulli(), gb.Gaussian(1.0)], ids=repr)
 def test_wrong_claims_are_rarer_than_delta(family: Any, mediators: int) -> None:
-    """Small here; 10,000 logs of each kind in `make study`."""
+    """Small here; 10,000 logs of each kind in `make validity`."""
     claims, wrong = wrong_claims(
         family, mediators, logs=1500, rows=500, delta=0.1, gap=0.12 if family.name == "bernoulli" else 0.25
     )

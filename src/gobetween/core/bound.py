@@ -107,6 +107,12 @@ def lower_bound(problem: Problem, tol: float = 1e-9, without: Sequence[int] = ()
     `without` lists mediators that the plan shall not ask, such as redundant ones; the bounds remain those of the whole problem.
 
     A tie for the best arm has T* = ∞ and status "tie". If the gap is not reached the status is "inexact"; the bounds are true.
+
+    >>> bound = gb.lower_bound(gb.Problem([1.0, 0.0], [[0.9, 0.1], [0.2, 0.8]]))
+    >>> round(bound.T_star, 6), round(bound.queries(delta=0.05), 1)
+    (8.0, 21.2)
+    >>> bound.omega.round(4).tolist()
+    [0.4286, 0.5714]
     """
     if not (is_number(tol) and 0.0 < tol < 1.0):
         raise ProblemError(f"tol = {tol!r}: the relative gap is a number between 0 and 1, such as 1e-9")

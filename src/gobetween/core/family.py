@@ -32,7 +32,12 @@ def is_number(value: object) -> bool:
 
 
 class Family:
-    """What every family offers; a family of one's own is a NamedTuple of its parameters that inherits from this."""
+    """What every family offers; a family of one's own is a NamedTuple of its parameters that inherits from this.
+
+    >>> family = gb.Bernoulli()
+    >>> round(family.kl(0.5, 0.25), 4), family.variance(0.5), family.domain(), family.check_reward(1)
+    (0.1438, 0.25, '[0, 1]', 1.0)
+    """
 
     __slots__ = ()
     name: ClassVar[str] = ""

@@ -26,6 +26,9 @@ class Problem:
 
     Mappings give names: means={"letter": 0.62, …}, policies={"North": [0.8, …] or {"letter": 0.8, …}, …}, costs={"North": 4.0};
     an arm that a policy does not name is never pulled, a mediator without a cost costs 1. A family may be a word.
+
+    >>> gb.Problem({"letter": 0.62, "call": 0.74}, {"North": [0.8, 0.2], "South": [0.3, 0.7]}, family="bernoulli")
+    Problem(2 arms, 2 mediators, Bernoulli())
     """
 
     __slots__ = ("arms", "costs", "direct", "family", "means", "mediators", "policies", "silent")

@@ -25,7 +25,18 @@ _classes: dict[str, dict[str, type[Any]]] = {side: {} for side in BASES}
 
 
 def register(kind: T) -> T:
-    """Make a family or rule known by its name, to files, the command line and saved learners; a class decorator."""
+    """Make a family or rule known by its name, to files, the command line and saved learners; a class decorator.
+
+    >>> from dataclasses import dataclass
+    >>> @gb.register
+    ... @dataclass(frozen=True)
+    ... class First(gb.SamplingRule):
+    ...     name = "first"
+    ...     def choose(self, view, available, rng):
+    ...         return available.nonzero()[0][0]
+    >>> gb.Learner(2, {"North": [0.5, 0.5], "South": [0.2, 0.8]}, sampling="first").ask().mediator
+    'North'
+    """
     side = next((side for side, base in BASES.items() if inspect.isclass(kind) and issubclass(kind, base)), None)
     if side is None:
         raise ProblemError(f"{kind!r} cannot be registered: write a class that inherits from {_bases()}")

@@ -62,7 +62,16 @@ class Rule:
 
 
 class SamplingRule(Rule):
-    """Which mediator to ask next. Define `choose`; `memory` and `observe` if the rule remembers more than the counts."""
+    """Which mediator to ask next. Define `choose`; `memory` and `observe` if the rule remembers more than the counts.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Last(gb.SamplingRule):
+    ...     def choose(self, view, available, rng):
+    ...         return available.nonzero()[0][-1]
+    >>> gb.Learner(2, {"North": [0.5, 0.5], "South": [0.2, 0.8]}, sampling=Last()).ask().mediator
+    'South'
+    """
 
     needs: ClassVar[tuple[str, ...]] = ("choose",)
     functions: ClassVar[tuple[str, ...]] = ("choose", "memory", "observe")
@@ -94,7 +103,19 @@ class SamplingRule(Rule):
 
 
 class StoppingRule(Rule):
-    """When the leader may be named. Define `statistic` and `threshold`; `memory` and `observe` if it needs more than counts."""
+    """When the leader may be named. Define `statistic` and `threshold`; `memory` and `observe` if it needs more than counts.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class After(gb.StoppingRule):
+    ...     answers: int
+    ...     def threshold(self, K, delta, family):
+    ...         return self.answers
+    ...     def statistic(self, view):
+    ...         return view.t
+    >>> gb.simulate(gb.Problem([1.0, 0.0]), stopping=After(50), runs=1).tau.tolist()
+    [[50]]
+    """
 
     needs: ClassVar[tuple[str, ...]] = ("statistic", "threshold")
     functions: ClassVar[tuple[str, ...]] = ("statistic", "threshold", "memory", "observe")

@@ -151,7 +151,12 @@ def replay_logs(
     seed: int = 0,
     **options: Unpack[LogKeywords],
 ) -> Replay:
-    """Replay rules on logs; sources and options as in `analyse_logs`. Declared policies are used where all are given."""
+    """Replay rules on logs; sources and options as in `analyse_logs`. Declared policies are used where all are given.
+
+    >>> log = {"mediator": ["North", "South"] * 100, "arm": ["letter", "call"] * 100, "reward": [1, 0] * 100}
+    >>> gb.replay_logs(log, mediator="mediator", runs=10)
+    <Replay: the rule stopped in 10 of 10 replays after 10 rows on average, δ = 0.05>
+    """
     chosen = options_of(options)
     rows = read_rows(chosen, sources)
     who, when = as_sampling(sampling), as_stopping(stopping)

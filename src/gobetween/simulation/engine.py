@@ -48,6 +48,11 @@ def simulate(
     The result depends on the seed alone, not on the number of workers (threads; by default one for each core). A run that has
     not stopped after max_steps queries is censored. `progress` is told how many runs have just been finished. `declared`: the
     policies that the sampling rule believes in, where they are not the true ones.
+
+    >>> problem = gb.Problem([0.9, 0.2], [[0.7, 0.3], [0.3, 0.7]], family="bernoulli")
+    >>> runs = gb.simulate(problem, "tracking", "e-process", deltas=[0.1, 0.01], runs=8, seed=1)
+    >>> runs.tau.shape, bool(runs.correct.all())
+    ((8, 2), True)
     """
     job = new_job(problem, sampling, stopping, deltas, seed, max_steps, declared)
     check_whole({"runs": (runs, 1), "workers": (1 if workers is None else workers, 1)})

@@ -112,7 +112,11 @@ class Plan:
 
 
 def make_plan(problem: Problem, deltas: Sequence[float] = DELTAS) -> Plan:
-    """Plan an experiment on a problem for these risks."""
+    """Plan an experiment on a problem for these risks.
+
+    >>> gb.make_plan(gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.9, 0.1]]), deltas=[0.05])
+    Plan(T* = 8; expected queries ≥ 21.2 at δ = 0.05)
+    """
     redundant = redundant_mediators(problem)
     bound = lower_bound(problem, without=[item.mediator for item in redundant])
     return Plan(problem, tuple(deltas), bound, price_of_mediation(problem), redundant)

@@ -114,7 +114,7 @@ class Results:
 
 
 def load_results(path: str | PathLike[str]) -> Results:
-    """Open a results file, finished or not."""
+    """Open a results file, finished or not: see `run_experiment`."""
     with ResultsFile.read(path) as file:
         experiment = json.loads(file.about("experiment"))
         deltas, problems = tuple(experiment["deltas"]), dict[str, Problem]()

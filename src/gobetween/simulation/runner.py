@@ -37,6 +37,12 @@ def run_experiment(
 
     executor: any `concurrent.futures.Executor` (Dask: `client.get_executor()`); by default threads, one for each core.
     in_flight: how many blocks may be handed out at a time, which bounds memory. progress is told how many runs were finished.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     gb.run_experiment("examples/experiment2.toml", f"{folder}/results.sqlite", runs=8)
+    ...     gb.load_results(f"{folder}/results.sqlite")
+    Results('Experiment 2: one useful mediator among ten', 1 cells, 8 runs of each)
     """
     grid = experiment if isinstance(experiment, Experiment) else read_experiment(experiment)
     if runs is not None:

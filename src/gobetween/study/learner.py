@@ -31,6 +31,12 @@ class Learner:
     how many (all unknown). The verdict counts the resolved prefix of the queries in the order in which they were issued, which
     keeps the guarantee even when bad news travels slower (docs/stopping.md, Delays). order="arrival" counts answers as they
     come: it stops earlier, and is valid only if delays do not depend on rewards.
+
+    >>> learner = gb.Learner(["letter", "call"], {"North": [0.8, 0.2], "South": None}, family="bernoulli")
+    >>> query = learner.ask()
+    >>> learner.tell(query, arm="letter", reward=1)
+    >>> learner.done, learner.recommendation
+    (False, 'letter')
     """
 
     def __init__(

@@ -23,7 +23,11 @@ EDITABLE = ("title", "arms", "mediators", "contacts", "lease", "in_flight", "max
 
 @dataclass(frozen=True, init=False, repr=False)
 class StudySpec:
-    """A study; `to_dict` is what a store keeps."""
+    """A study; `to_dict` is what a store keeps.
+
+    >>> gb.StudySpec(["letter", "call"], {"North": [0.8, 0.2], "South": None}, family="bernoulli", title="Reminders")
+    <StudySpec 'Reminders': 2 arms, 2 mediators, bernoulli, delta=0.05>
+    """
 
     title: str
     arms: tuple[str, ...]

@@ -53,6 +53,14 @@ class Study:
     """A live study in a store. Every method is one transaction: it is recorded wholly, or it raises and changes nothing.
 
     `key` makes a command safe to repeat: the second time it is not done again. `actor` says who does it.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> spec = gb.StudySpec(["letter", "call"], {"North": [0.8, 0.2], "South": None}, family="bernoulli")
+    >>> with TemporaryDirectory() as folder, gb.Study.create(f"{folder}/study.sqlite", spec) as study:
+    ...     (query,) = study.ask()
+    ...     receipt = study.tell(query, arm="letter", reward=1)
+    ...     print(receipt.recorded, study.status().leader)
+    True letter
     """
 
     def __init__(self, store: Store, name: str, actor: str | None = None) -> None:

@@ -1,19 +1,18 @@
-"""Evidence for logs, at full size: `make study` writes docs/study-logs.md. Wrong claims, false and true alarms."""
+"""Evidence for logs, at full size: `make validity` writes docs/validity-logs.md. Wrong claims, false and true alarms."""
 
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from log_claims import wrong_claims
+from page import write
 
 import gobetween as gb
 from gobetween.core.alarms import confounding_alarms, policy_alarms
 from gobetween.simulation.summary import exact_interval
 
-DOCS = Path(__file__).parent.parent / "docs"
 POLICIES = np.array([[0.4, 0.3, 0.3], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6]])
 
 
@@ -57,12 +56,9 @@ def alarms(logs: int = 10_000, level: float = 0.05) -> list[str]:
 
 
 def main() -> None:
-    start = time.perf_counter()
-    page = [
-        "# Study: claims and alarms from logs",
-        "",
-        "Written by `make study` with fixed seeds; it fails if any bound is violated.",
-        "",
+    write(
+        "validity-logs.md",
+        "claims and alarms from logs",
         "## First claims at δ = 0.1",
         "",
         "Three arms, the first better than the others by a little; the claim is the first one that the log allows at any row.",
@@ -75,10 +71,7 @@ def main() -> None:
         "mediator's means shifted by 0.15, 0 or −0.15. What is raised in a world as it should be is a false alarm: at most 5%.",
         "",
         *alarms(),
-        "",
-    ]
-    (DOCS / "study-logs.md").write_text("\n".join(page), encoding="utf-8")
-    print(f"docs/study-logs.md written in {time.perf_counter() - start:.0f} s")
+    )
 
 
 if __name__ == "__main__":
