@@ -42,6 +42,7 @@ api: .venv/dev ## write docs/api.md from the docstrings
 bench: .venv/bench ## measure: the solver against others, the step, the runner, studies, logs
 	$(BIN)/python benchmarks/game.py
 	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/doors.py
 	$(BIN)/python benchmarks/runner.py
 	$(BIN)/python benchmarks/study.py
 	$(BIN)/python benchmarks/logs.py
