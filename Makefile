@@ -66,7 +66,7 @@ clean: ## remove the virtual environment and caches
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("gobetween needs Python 3.11 or newer; say make PYTHON=python3.12, for example" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
-	$(INSTALL) --editable '.[plots,study]'
+	$(INSTALL) --editable '.[logs,plots,study]'
 	touch $@
 
 .venv/dev: .venv/ready

@@ -17,7 +17,7 @@ import numpy as np
 
 from gobetween.core.family import Family, draw, log_mixture, span, tilt
 from gobetween.core.family import coordinate as to_coordinate
-from gobetween.core.loops import episodes, pull
+from gobetween.core.loops import DONE, episodes, pull
 from gobetween.core.problem import Problem
 from gobetween.core.registry import as_family, as_sampling, as_stopping, check_class
 from gobetween.core.rule import SamplingRule, StoppingRule
@@ -204,10 +204,10 @@ def engine_run(
     tau, named = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64)
     done = episodes(
         family, problem.means.copy(), ladder(problem), sampler, stopping.at_work(K, family),
-        np.array([stopping.threshold(K, delta, family)]), state, everyone, most, _own(), _world(),
+        np.array([stopping.threshold(K, delta, family)]), state, everyone, np.zeros(1, np.bool_), most, _own(), _world(),
         tau, named, np.zeros((1, 1, E), np.int64), np.zeros((1, 1, K), np.int64),
     )  # fmt: skip
-    assert done, f"{type(sampling).__name__}.choose named a mediator who cannot be asked"
+    assert done == DONE, f"{type(sampling).__name__}.choose named a mediator who cannot be asked"
     return state, int(tau[0, 0]), int(named[0, 0])
 
 

@@ -15,6 +15,7 @@ from gobetween.core.transport import evidence
 from gobetween.core.types import Bools, Floats, Ints
 
 NONE = index(0)
+DONE, HALTED, LOST = 0, 1, 2
 
 
 @leaf
@@ -47,6 +48,7 @@ def episodes(
     constants: Floats,
     state: State,
     available: Bools,
+    halt: Bools,
     most: int,
     rule_rng: np.random.Generator,
     world: np.random.Generator,
@@ -54,10 +56,10 @@ def episodes(
     named: Ints,
     N_e: Ints,
     N_a: Ints,
-) -> bool:
+) -> int:
     """Run after run, one for each row of `tau`: when each constant was passed, the arm named (−1: none), the counts then.
 
-    False when the rule chose nobody who can be asked.
+    DONE; HALTED soon after halt [1] was set by another thread; or LOST, when the rule chose nobody who can be asked.
     """
     for run in range(tau.shape[0]):
         restart(sampler)
@@ -67,7 +69,9 @@ def episodes(
         while passed < constants.shape[0] and t < most:
             e = choose(family, sampler, state, t, available, rule_rng)
             if e < 0:
-                return False
+                return LOST
+            if t & 1023 == 0 and halt[0]:
+                return HALTED
             a = pull(cumulative, e, world.random())
             reward = draw(family, means[a], world) if a < means.shape[0] else 0.0
             t += 1
@@ -79,7 +83,7 @@ def episodes(
         while passed < constants.shape[0]:
             record(state, t, -1, tau[run], named[run], N_e[run], N_a[run], passed)
             passed += 1
-    return True
+    return DONE
 
 
 @leaf

@@ -1,9 +1,10 @@
 """Simulation: the step in a compiled loop, many runs, one seed."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from os import cpu_count
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from gobetween.core.bound import binary_kl
 from gobetween.core.family import Family
-from gobetween.core.loops import episodes
+from gobetween.core.loops import HALTED, LOST, episodes
 from gobetween.core.problem import Problem
 from gobetween.core.registry import as_sampling, as_stopping
 from gobetween.core.rule import SamplingRule, StoppingRule
@@ -64,12 +65,9 @@ def simulate(
             progress(len(chunk))
         return found
 
-    count = min(workers or cpu_count() or 1, len(chunks))
-    if count == 1:
-        found = together(map(work, chunks))
-    else:
-        with ThreadPoolExecutor(count) as pool:
-            found = together(pool.map(work, chunks))
+    # threads also for one worker: the main one stays free to hear Ctrl-C
+    with ThreadPoolExecutor(min(workers or cpu_count() or 1, len(chunks))) as pool, halting([job]):
+        found = together(pool.map(work, chunks))
     return replace(found, problem=problem, sampling=word(as_sampling(sampling)), stopping=word(as_stopping(stopping)))
 
 
@@ -84,6 +82,25 @@ class Job:
     deltas: tuple[float, ...]
     seed: int
     max_steps: int
+    halt: Bools = field(default_factory=lambda: np.zeros(1, np.bool_), compare=False)
+    """[1] set it, and runs under way end soon."""
+
+
+class HaltedError(Exception):
+    """Runs that were told to end."""
+
+
+@contextmanager
+def halting(jobs: Sequence[Job]) -> Iterator[None]:
+    """What is raised inside, Ctrl-C for one, also ends the runs that other threads are at."""
+    for job in jobs:
+        job.halt[0] = False
+    try:
+        yield
+    except BaseException:
+        for job in jobs:
+            job.halt[0] = True
+        raise
 
 
 def new_job(
@@ -133,9 +150,11 @@ def run_chunk(job: Job, chunk: range) -> Runs:
     N_e, N_a = np.zeros((*shape, problem.E), np.int64), np.zeros((*shape, problem.K), np.int64)
     done = episodes(
         problem.family, workbench.means, workbench.ladder, sampler, workbench.stopper, constants, state, workbench.available,
-        job.max_steps, own, world, tau, named, N_e, N_a,
+        job.halt, job.max_steps, own, world, tau, named, N_e, N_a,
     )  # fmt: skip
-    if not done:
+    if done == HALTED:
+        raise HaltedError
+    if done == LOST:
         raise ProblemError(f"{type(job.sampling).__name__}.choose named a mediator who cannot be asked: take an available one")
     back = workbench.back
     censored = named < 0

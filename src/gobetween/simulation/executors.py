@@ -33,7 +33,12 @@ def open_executor(kind: str = "threads", workers: int | None = None, address: st
     elif kind == "processes":
         # not by fork: the parent has threads and compiled code
         with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as processes:
-            yield Workers(processes, count)
+            try:
+                yield Workers(processes, count)
+            except KeyboardInterrupt:
+                for child in multiprocessing.active_children():
+                    child.kill()  # compiled code does not hear Ctrl-C
+                raise
     else:
         with _dask(count, address) as found:
             yield found

@@ -10,7 +10,7 @@ from dataclasses import replace
 from os import PathLike, cpu_count
 
 from gobetween.errors import ResultsError
-from gobetween.simulation.engine import CHUNK, Job, check_whole, run_chunk
+from gobetween.simulation.engine import CHUNK, Job, check_whole, halting, run_chunk
 from gobetween.simulation.grid import Experiment, read_experiment
 from gobetween.simulation.results_file import ResultsFile
 from gobetween.simulation.runs import Runs, together
@@ -54,7 +54,8 @@ def run_experiment(
     with ResultsFile.open(out, grid.to_dict(), grid.runs) as results:
         tell = progress or (lambda n: None)
         tell(sum(sum(results.chunks(cell).values()) for cell in range(len(grid.cells))))
-        _run(grid, results, executor, in_flight or 4 * (cpu_count() or 1), tell)
+        with halting([cell.job for cell in grid.cells]):
+            _run(grid, results, executor, in_flight or 4 * (cpu_count() or 1), tell)
     return None
 
 
