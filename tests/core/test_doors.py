@@ -8,8 +8,9 @@ import pickle
 import subprocess
 import sys
 import textwrap
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import own_rules
@@ -231,6 +232,36 @@ def test_functions_that_cannot_be_called_are_refused_by_name() -> None:
         gb.simulate(PROBLEM, Deaf(), runs=1)
     with pytest.raises(gb.ProblemError, match=r"Forgetful\.memory must return an array of numbers, not 'nothing'"):
         gb.Learner(2, 2, sampling=Forgetful())
+
+
+@gb.register
+@dataclass(frozen=True)
+class Moody(gb.SamplingRule):
+    """Words and tuples as parameters, a memory of two axes."""
+
+    name: ClassVar[str] = "own-moody"
+    mood: str = "fair"
+    weights: tuple[float, ...] = (0.5, 0.5)
+
+    def memory(self, K: int, E: int) -> Any:
+        return np.zeros((E, K))
+
+    def choose(self, view: gb.View, available: Any, rng: np.random.Generator) -> int:
+        lead = self.weights[0] if self.mood == "fair" else 1e9
+        return int(np.argmin(np.where(available, view.N_e + lead * view.memory[:, 0], np.inf)))
+
+    def observe(self, view: gb.View, e: int, a: int, reward: float) -> None:
+        if a < view.memory.shape[1]:
+            view.memory[e, a] += 1.0
+
+
+def test_parameters_may_be_words_and_tuples() -> None:
+    same_steps(PROBLEM, Moody(weights=(0.25, 0.75)), gb.EProcess())
+    same_steps(PROBLEM, Moody(mood="foul", weights=[0.25, 0.75]), gb.EProcess())  # type: ignore[arg-type]  # it becomes a tuple
+    with pytest.raises(
+        gb.ProblemError, match=r"weights of Moody = \{'a': 1\}: parameters are numbers, words and tuples of them"
+    ):
+        gb.simulate(PROBLEM, Moody(weights={"a": 1}), runs=1)  # type: ignore[arg-type]
 
 
 def test_every_kernel_is_in_the_digest() -> None:

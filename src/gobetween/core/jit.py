@@ -210,7 +210,7 @@ def _plain(kind: type, name: str, returns: str, why: str) -> Any:
         reason = next((line for line in lines[1:] if "pipeline" not in line), lines[0])
         print(
             f"gobetween: {kind.__name__}.{name} does not compile and runs as plain Python, with the same results but slower "
-            f"({reason[:160]})",
+            f"({reason[:160]}); GOBETWEEN_JIT=off is quicker for short jobs",
             file=sys.stderr,
         )
     number = len(_called)

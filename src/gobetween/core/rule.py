@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from gobetween.core.family import Family, NotDefinedError
+from gobetween.core.family import Family, NotDefinedError, is_number
 from gobetween.core.jit import by_type, jit
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import ProblemError
@@ -164,7 +164,17 @@ def compiled_kind(kind: type[Any]) -> type[Any]:
 def compiled_form(rule: Any) -> Any:
     """A rule as compiled code sees it."""
     kind: Any = type(rule)
-    return compiled_kind(kind)(*(getattr(rule, name) for name in parameters_of(kind)))
+    return compiled_kind(kind)(*(_parameter(rule, name) for name in parameters_of(kind)))
+
+
+def _parameter(rule: Any, name: str) -> Any:
+    """A parameter that compiled code can take: numbers, words, nothing, and tuples of them."""
+    value = getattr(rule, name)
+    value = tuple(value) if isinstance(value, list) else value
+    for part in value if isinstance(value, tuple) else (value,):
+        if not (part is None or is_number(part) or isinstance(part, (bool, np.bool_, str))):
+            raise ProblemError(f"{name} of {type(rule).__name__} = {part!r}: parameters are numbers, words and tuples of them")
+    return value
 
 
 def first_memory(rule: Rule, made: Any) -> Floats:

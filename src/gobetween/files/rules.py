@@ -75,6 +75,7 @@ def build(kind: type[Any], parameters: Mapping[str, Any], path: str, beside: tup
             found[key] = number(value, f"{path}.{key}")
         else:
             found[key] = typed(value, wanted, f"{path}.{key}", _WHAT.get(wanted, "of another type"))
+            found[key] = tuple(value) if wanted is list else value
     try:
         return kind(**found)
     except (ValueError, TypeError) as error:
