@@ -34,6 +34,7 @@ class Cluster:
 
     def start(self) -> None:
         options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=200"
+        options += " -c fsync=off"  # processes are killed here, machines are not
         self.run("pg_ctl", "start", "-w", "-D", str(self.folder / "data"), "-l", str(self.folder / "log"), "-o", options)
 
     def stop(self, mode: str = "immediate") -> None:
@@ -43,8 +44,20 @@ class Cluster:
         """The URL of a new, empty database; the password is in the environment."""
         self._count += 1
         name = f"between{self._count}"
+        self.wait()
         self.run("createdb", "-h", "127.0.0.1", "-p", str(self.port), "-U", "gobetween", name)
         return f"postgresql://gobetween@127.0.0.1:{self.port}/{name}"
+
+    def wait(self, seconds: float = 60.0) -> None:
+        """Until the server takes connections: after a crash it recovers first."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                return self.run("pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port))
+            except subprocess.CalledProcessError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
 
     def backends(self) -> list[int]:
         """Processes of this server that serve connections."""
