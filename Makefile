@@ -6,7 +6,7 @@ PARTS := chromium postgresql
 PLAIN := tests/core tests/simulation/test_engine.py tests/study/test_learner.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run quick test lint fix parts api bench validity stress hooks clean
+.PHONY: help run quick test lint fix parts api bench validity stress mutants hooks clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{ printf "make %-9s %s\n", $$1, $$2 }'
@@ -54,6 +54,9 @@ validity: .venv/dev ## statistical evidence at full size: docs/validity.md, docs
 stress: .venv/dev parts ## many more random examples, and what takes too long or breaks too much for every day: docs/stress.md
 	HYPOTHESIS_PROFILE=wild $(BIN)/python -m pytest tests/core/test_bound.py tests/core/test_geometry.py tests/files/test_problem_file.py
 	$(BIN)/python -m pytest tests/stress
+
+mutants: .venv/dev ## have the tests teeth? puts the small faults of tests/mutants.toml into a copy, where tests must notice
+	$(BIN)/python tests/mutants.py $(ONLY)
 
 hooks: ## let git run make lint before every commit
 	@hook="$$(git rev-parse --git-path hooks)/pre-commit"; \

@@ -66,6 +66,25 @@ def test_proposition_1_outside_the_hull_there_is_a_price() -> None:
         assert price.lower > 1.0
 
 
+@pytest.mark.parametrize("costs", [[1.0, 9.0, 2.0, 5.0], [0.1] * 4])
+def test_the_price_is_counted_in_queries_whatever_they_cost(costs: list[float]) -> None:
+    free, priced = (gb.price_of_mediation(gb.Problem(MEANS, POLICIES, costs=c)) for c in (None, costs))
+    assert priced.ratio == pytest.approx(free.ratio, rel=1e-9)
+    assert priced.distance == pytest.approx(free.distance, abs=1e-9)
+
+
+def test_what_is_free_has_no_price_and_lies_in_the_hull() -> None:
+    """Each half of Proposition 1 by itself is fooled, by an arm that hardly matters or by a price too small to see."""
+    far = gb.price_of_mediation(gb.Problem([1.0, 0.0, -1e5], [[0.5, 0.5 - 1e-13, 1e-13]]))
+    assert far.distance < 1e-7
+    assert far.lower > 1.01
+    assert not far.is_free
+    near = gb.price_of_mediation(gb.Problem([1.0, 0.0], [[0.5 + 1e-5, 0.5 - 1e-5]]))
+    assert near.distance > 1e-6
+    assert near.upper < 1.0 + 1e-6
+    assert not near.is_free
+
+
 def test_hull_distance() -> None:
     square = np.array([[0.0, 1.0], [1.0, 0.0]])
     assert hull_distance(square, np.array([0.3, 0.7])) == pytest.approx(0.0, abs=1e-9)

@@ -1,5 +1,7 @@
 """Alarms: raised when they should be, and what they are said to be."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from log_tables import POLICIES, table
@@ -48,3 +50,22 @@ def test_alarms_are_what_they_are_said_to_be() -> None:
         found = log_difference(family, n, S)
         assert found <= min(values) + 1e-9
         assert found >= min(values) - 0.01
+
+
+def test_all_alarms_of_a_kind_are_false_with_one_percent_together() -> None:
+    """Ville: P(E ever ≥ e^limit) ≤ e^−limit for each check; their sum is the level, however many arms or mediators there are."""
+    few: dict[str, list[Any]] = {"mediator": ["m", "n"] * 4, "arm": ["a", "a", "b", "b"] * 2, "reward": [1, 0] * 4}
+    many: dict[str, list[Any]] = {
+        "mediator": ["m", "n", "o"] * 10,
+        "arm": [name for name in "abcde" for _ in range(6)],
+        "reward": [1, 0] * 15,
+    }
+    for columns in (few, many):
+        arms, mediators = sorted(set(columns["arm"])), sorted(set(columns["mediator"]))
+        declared = {name: [1.0 / len(arms)] * len(arms) for name in mediators}
+        found = gb.analyse_logs(columns, family=gb.Bernoulli(), arms=arms, declared=declared)
+        assert len(found.confounding) == len(arms)
+        assert len(found.policy_alarms) == len(mediators)
+        for alarms in (found.confounding, found.policy_alarms):
+            assert sum(np.exp(-alarm.limit) for alarm in alarms) == pytest.approx(0.01)
+            assert all(alarm.raised == (alarm.log_e >= alarm.limit) for alarm in alarms)

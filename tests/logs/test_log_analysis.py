@@ -1,9 +1,11 @@
 """What a log says: what is missing, and the report in every form."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from log_tables import POLICIES, table
+from naive import transport
 
 import gobetween as gb
 
@@ -35,3 +37,32 @@ def test_other_mistakes(tmp_path: Path) -> None:
     ):
         with pytest.raises(gb.GoBetweenError, match=message):
             gb.analyse_logs(*sources, **options)
+
+
+def test_who_is_out_of_play_was_excluded() -> None:
+    """Against each rival by itself: only those of whom the leader is not yet certain may still be the best."""
+    plenty: dict[str, list[Any]] = {
+        "arm": ["a", "b", "c"] * 60,
+        "reward": [1, 1, 0] * 30 + [0, 1, 0] * 5 + [1, 0, 0] * 5 + [1, 1, 0] * 20,
+    }
+    found = gb.analyse_logs(plenty, family=gb.Bernoulli())
+    assert not found.identified
+    assert found.in_play == ("a", "b")
+    by_itself = {key: [v for v, arm in zip(plenty[key], plenty["arm"], strict=True) if arm != "b"] for key in plenty}
+    assert gb.analyse_logs(by_itself, family=gb.Bernoulli()).in_play == ("a",)
+
+
+def test_rows_to_go_are_of_the_same_mixture_as_the_log() -> None:
+    """What is lacking, at the evidence per row of the log's own shares: more rows than queries of the right mediators."""
+    columns: dict[str, list[Any]] = {"mediator": [], "arm": [], "reward": []}
+    for mediator, arm, n, paid in (("m", "a", 6, 4), ("m", "b", 90, 45), ("n", "a", 4, 3), ("n", "b", 4, 2)):
+        columns["mediator"] += [mediator] * n
+        columns["arm"] += [arm] * n
+        columns["reward"] += [1] * paid + [0] * (n - paid)
+    found = gb.analyse_logs(columns, family=gb.Bernoulli())
+    rate = float(transport(gb.Bernoulli(), 0.7, 0.5, 10 / 104, 94 / 104))
+    assert found.rows_to_go == pytest.approx((found.threshold - found.statistic) / rate, rel=1e-9)
+    problem = gb.Problem([0.7, 47 / 94], [[6 / 96, 90 / 96], [0.5, 0.5]], family="bernoulli")
+    lack = found.threshold - found.statistic
+    assert found.queries_to_go == pytest.approx(lack * gb.lower_bound(problem).T_star, rel=1e-5)
+    assert found.queries_to_go < 0.6 * found.rows_to_go

@@ -3,12 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from log_claims import wrong_claims
 from log_tables import naive_claim, table
 
 import gobetween as gb
 from gobetween.core.jit import ENABLED
+from gobetween.core.loops import scan
+from gobetween.core.state import new_tally
 from gobetween.simulation.summary import exact_interval
 
 
@@ -38,3 +41,39 @@ def test_wrong_claims_are_rarer_than_delta(family: Any, mediators: int) -> None:
     )
     assert claims > 20
     assert exact_interval(wrong, 1500, 0.998)[1] <= 0.1
+
+
+def changing(*blocks: tuple[str, int, int]) -> dict[str, list[Any]]:
+    """Blocks of rows of one arm that pay the same."""
+    rows = [(arm, reward) for arm, reward, n in blocks for _ in range(n)]
+    return {"arm": [arm for arm, _ in rows], "reward": [float(reward) for _, reward in rows]}
+
+
+def scanned(columns: dict[str, list[Any]], delta: float) -> tuple[str, int] | None:
+    """The first claim in one go; a reader looks at every row of a short log anyway."""
+    names = sorted(set(columns["arm"]))
+    K, arms, rewards = len(names), np.array([names.index(arm) for arm in columns["arm"]]), np.array(columns["reward"])
+    family, rule = gb.Bernoulli(), gb.EProcess()
+    counts, sums, constants = np.zeros((1, K), np.int64), np.zeros((1, K)), np.array([rule.threshold(K, delta, family)])
+    everywhere = np.zeros(len(arms), np.int64)
+    found, named = scan(
+        family, rule.at_work(K, family), constants, new_tally(K), counts, sums, everywhere, arms, rewards, 0, True
+    )
+    return None if found < 0 else (names[named], int(found) + 1)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        changing(("c", 0, 24), ("c", 1, 36), ("b", 0, 10), ("b", 1, 90), ("a", 1, 15), ("a", 0, 40)),  # the leader falls
+        changing(("c", 0, 20), ("a", 1, 3), ("a", 0, 17), ("b", 0, 4), ("b", 1, 90)),  # a rival rises
+        changing(("c", 0, 20), ("b", 0, 20), ("b", 1, 3), ("a", 0, 4), ("a", 1, 90)),  # so does the first
+    ],
+)
+def test_the_first_claim_is_exact_when_the_leader_changes(columns: dict[str, list[Any]]) -> None:
+    expected = naive_claim(columns, 0.05)
+    assert expected is not None
+    assert scanned(columns, 0.05) == expected
+    found = gb.analyse_logs(columns, family=gb.Bernoulli())
+    assert found.claim is not None
+    assert (found.claim.arm, found.claim.row) == expected

@@ -1,6 +1,8 @@
 """Sufficient statistics: they add up, whoever counted them, and remember what could not be counted."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,3 +56,15 @@ def test_a_file_counts_once(tmp_path: Path) -> None:
     assert np.sum(count_logs(LogOptions(), [path]).N_ea) == 30
     with pytest.raises(gb.LogError, match="is named twice"):
         count_logs(LogOptions(), [path, str(path)])
+
+
+def test_bad_rows_are_not_lost_by_those_who_count_in_parallel() -> None:
+    parts: list[dict[str, list[Any]]] = [{"arm": ["a", "b"] * 20, "reward": [1, 0] * 19 + [1, odd]} for odd in (7, 8)]
+    options: dict[str, Any] = {"family": gb.Bernoulli()}
+    with ThreadPoolExecutor(2) as executor:
+        with pytest.raises(BadLogError, match=r"2 rows cannot be used: table row 40: reward 7 .*; table row 40: reward 8"):
+            gb.analyse_logs(*parts, executor=executor, **options)
+        found = gb.analyse_logs(*parts, executor=executor, skip_bad=True, **options)
+    alone = gb.analyse_logs(*parts, skip_bad=True, **options)
+    assert (found.rows, found.bad_count, found.bad) == (alone.rows, alone.bad_count, alone.bad)
+    assert (found.rows, found.bad_count, len(found.bad)) == (78, 2, 2)

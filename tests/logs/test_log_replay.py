@@ -1,5 +1,7 @@
 """Replays: what a rule would have needed."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from log_tables import POLICIES, table
@@ -57,3 +59,14 @@ def test_replays_in_one_line_and_as_a_frame() -> None:
     short = gb.replay_logs({key: values[:30] for key, values in columns.items()}, delta=1e-6, runs=3)
     assert repr(short) == "<Replay: the rule stopped in 0 of 3 replays, δ = 1e-06>"
     assert short.to_dict()["mean"] is short.to_dict()["half_width"] is short.to_dict()["quantiles"] is None
+
+
+def test_a_replay_believes_what_is_declared() -> None:
+    """Two mediators that are the same; the declared policies say that one of them hardly shows the best arm."""
+    columns = {"mediator": ["m", "n"] * 400, "arm": ["a", "a", "b", "b"] * 200, "reward": [1, 0, 0, 1, 1, 1, 0, 0] * 100}
+    options: dict[str, Any] = {"family": FAMILY, "sampling": gb.Tracking(), "runs": 2, "delta": 1e-300, "arms": ["a", "b"]}
+    for favoured in ("m", "n"):
+        declared = {name: [0.5, 0.5] if name == favoured else [0.01, 0.99] for name in ("m", "n")}
+        found = gb.replay_logs(columns, declared=declared, **options)
+        assert found.ran_out.all()
+        assert found.exhausted == {name: 2 * (name == favoured) for name in ("m", "n")}

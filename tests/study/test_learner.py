@@ -184,3 +184,48 @@ def test_bad_learners(arguments: tuple[Any, Any], message: str) -> None:
         gb.Learner(2, 2, sampling=gb.Oracle())
     with pytest.raises(gb.ProblemError, match="prune=True needs the policy of every mediator"):
         gb.Learner(2, 2, sampling=gb.Tracking(prune=True))
+
+
+def test_a_cancelled_query_is_given_back() -> None:
+    """It is no query: whoever it went to is asked again as if it had not been, and nothing was spent."""
+    one, other = learner(seed=1), learner(seed=1)
+    for _ in range(4):
+        gone = one.ask()
+        one.cancel(gone)
+    assert list(one.queries) == [0, 0, 0]
+    assert sum(one.progress.shares.values()) == 0.0
+    assert one.progress.pending == 0
+    query = one.ask()
+    assert sum(one.queries) == 1
+    assert one.queries[one.mediators.index(query.mediator)] == 1
+    kept = other.ask(3)
+    other.cancel(kept[1])
+    assert dict(zip(other.mediators, other.queries, strict=True)) == {"x": 1, "y": 1, "z": 1} | {kept[1].mediator: 0}
+
+
+@pytest.mark.parametrize("scale", [0.1, 10.0])
+def test_queries_to_go_are_queries_in_whatever_coin_they_are_paid(scale: float) -> None:
+    def after(costs: list[float]) -> gb.Learner:
+        one = learner(costs=costs)
+        play(one, 12, 1)
+        one.ask(go_on=True)
+        assert not one.done
+        return one
+
+    cheap, dear = after([1.0, 3.0, 2.0]), after([scale, 3.0 * scale, 2.0 * scale])
+    assert 0.0 < cheap.progress.queries_to_go < np.inf
+    assert dear.progress.queries_to_go == pytest.approx(cheap.progress.queries_to_go, rel=1e-6)
+
+
+def test_what_was_collected_before_tells_how_mediators_choose() -> None:
+    """Undeclared policies after `absorb` are as good as declared ones: the same shares are followed at once."""
+    counts, sums = np.array([[40, 40, 20], [5, 5, 90], [30, 60, 10]]), np.array([70.0, 50.0, 20.0])
+    policies = (counts / counts.sum(axis=1, keepdims=True)).tolist()
+    options: dict[str, Any] = {"family": gb.Bernoulli(), "delta": 1e-9}
+    told = gb.Learner(["a", "b", "c"], dict(zip("xyz", policies, strict=True)), **options)
+    untold = gb.Learner(["a", "b", "c"], dict.fromkeys("xyz"), **options)
+    for one in (told, untold):
+        one.absorb(counts, sums)
+    assert untold.progress.target == pytest.approx(told.progress.target, abs=1e-9)
+    assert max(untold.progress.target.values()) > 0.5
+    assert untold.progress.queries_to_go == pytest.approx(told.progress.queries_to_go, rel=1e-9)

@@ -5,6 +5,7 @@ import resource
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -202,3 +203,11 @@ def test_a_read_only_folder_is_said(tmp_path: Path) -> None:
     assert "True" not in done.stdout
     assert "cannot be" in done.stderr
     assert [event["kind"] for event in study.events()] == ["asked"]
+
+
+def test_what_sqlite_has_acknowledged_is_on_the_disk(tmp_path: Path) -> None:
+    """A writer waits for the disk at every commit (synchronous FULL = 2), and readers do not stop writers (WAL)."""
+    with closing(Database.open(str(tmp_path / "s.sqlite"), create=True)) as store, store._engine.begin() as connection:
+        asked = {name: connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("synchronous", "journal_mode")}
+        assert asked == {"synchronous": 2, "journal_mode": "wal"}
+        assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1

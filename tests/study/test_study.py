@@ -168,3 +168,35 @@ def test_a_repeated_ask_returns_the_workers_own_query(new: Callable[..., Study])
         study.away(mediator)
     with pytest.raises(gb.StudyError, match="nobody can be asked"):
         study.ask(worker="w2")
+
+
+@pytest.mark.parametrize("wait_for", ["lease", "answer"])
+def test_a_lease_ends_at_its_moment(new: Callable[..., Study], clock: Clock, wait_for: str) -> None:
+    study = new(wait_for=wait_for)
+    (query,) = study.ask()
+    assert query.until is not None
+    clock.now = query.until - 0.001
+    assert study.ask()[0].reissue_of is None
+    clock.now = query.until
+    assert study.ask()[0].reissue_of == query.id
+    assert study.doctor() == []
+
+
+@pytest.mark.parametrize("wait_for", ["lease", "answer"])
+@pytest.mark.parametrize("end", ["told", "silent", "cancelled"])
+def test_what_has_come_to_an_end_is_not_asked_anew(new: Callable[..., Study], clock: Clock, wait_for: str, end: str) -> None:
+    """Three leases end and one query is issued anew; one of the others is then settled, so that only the third is left."""
+    study = new(wait_for=wait_for)
+    first, second, third = study.ask(3)
+    clock.now += 4000
+    assert study.ask()[0].reissue_of == first.id
+    if end == "told":
+        assert study.tell(second, arm="a", reward=1, accept_surprise=True).late
+    elif end == "silent":
+        assert study.tell(second, silent=True).late
+    elif wait_for == "answer":
+        assert study.cancel(second, reason="closed").recorded
+    else:
+        return  # with leases an expired query is not open any more
+    assert [query.reissue_of for query in study.ask(2)] == [third.id, None]
+    assert study.doctor() == []
