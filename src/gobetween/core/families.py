@@ -5,37 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gobetween.core.family import LARGEST, SMALLEST, Family, is_number
-from gobetween.core.jit import jit
-from gobetween.core.mixtures import normal_mixture
+from gobetween.core.conjugate import beta_mixture, entropy_gap, gamma_mixture, gap_of_log
+from gobetween.core.family import LARGEST, SMALLEST, Family, is_number, tilt_mixture
+from gobetween.core.mixtures import normal_mixture, with_conjugate
 from gobetween.core.registry import register
 from gobetween.errors import ProblemError
-
-
-@jit
-def _gap_of_log(u: float, whole: float) -> float:
-    """φ(u) = u − ln(1+u) ≥ 0 to full relative precision, given u and 1 + u; ∞ for u ≤ −1."""
-    if not whole > 0.0:
-        return math.inf
-    if abs(u) > 0.4:
-        return u - math.log(whole)
-    # ln(1+u) = 2 artanh(r) with r = u/(2+u), and u − 2r = u·r
-    r = u / (2.0 + u)
-    square = r * r
-    term, total, k = r * square, 0.0, 3.0
-    while abs(term) > 1e-18 * abs(u * r):
-        total += term / k
-        term *= square
-        k += 2.0
-    return u * r - 2.0 * total
-
-
-@jit
-def _entropy_gap(p: float, x: float, shift: float) -> float:
-    """P ln(p/x) + x − p, continuous at p = 0, given the shift x − p: the divergence of two Poisson means."""
-    if p <= 0.0:
-        return shift if x > 0.0 else 0.0
-    return p * _gap_of_log(shift / p, x / p) if shift < 1e300 * p else shift
 
 
 @register
@@ -78,8 +52,8 @@ class Bernoulli(NamedTuple("Bernoulli", []), Family):
 
     def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
         shift = step * (toward - mu)
-        ones = _entropy_gap(mu, rest * mu + step * toward, shift)
-        return ones + _entropy_gap(1.0 - mu, rest * (1.0 - mu) + step * (1.0 - toward), -shift)
+        ones = entropy_gap(mu, rest * mu + step * toward, shift)
+        return ones + entropy_gap(1.0 - mu, rest * (1.0 - mu) + step * (1.0 - toward), -shift)
 
     def variance(self, mu: float, toward: float = 0.0, step: float = 0.0, rest: float = 1.0) -> float:
         return (rest * mu + step * toward) * (rest * (1.0 - mu) + step * (1.0 - toward))
@@ -90,6 +64,11 @@ class Bernoulli(NamedTuple("Bernoulli", []), Family):
     def tilt(self, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
         gain = math.expm1(theta)
         return theta * S - n * math.log1p(x * gain), -n * gain / (1.0 + x * gain)
+
+    def log_mixture(self, n: float, S: float, x: float, side: float) -> tuple[float, float]:
+        value, slope = tilt_mixture(self, n, S, x, side)
+        smooth, smooth_slope = beta_mixture(S, n - S, x, 1.0 - x)
+        return with_conjugate(value, slope, smooth, smooth_slope)
 
     def accepts(self, rewards: Any) -> Any:
         return (rewards == 0.0) | (rewards == 1.0)
@@ -105,7 +84,7 @@ class Poisson(NamedTuple("Poisson", []), Family):
     low, high = 0.0, math.inf
 
     def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
-        return _entropy_gap(mu, rest * mu + step * toward, step * (toward - mu))
+        return entropy_gap(mu, rest * mu + step * toward, step * (toward - mu))
 
     def variance(self, mu: float, toward: float = 0.0, step: float = 0.0, rest: float = 1.0) -> float:
         return rest * mu + step * toward
@@ -116,6 +95,11 @@ class Poisson(NamedTuple("Poisson", []), Family):
     def tilt(self, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
         gain = math.expm1(theta)
         return theta * S - n * x * gain, -n * gain
+
+    def log_mixture(self, n: float, S: float, x: float, side: float) -> tuple[float, float]:
+        value, slope = tilt_mixture(self, n, S, x, side)
+        smooth, smooth_slope = gamma_mixture(S, n * x)
+        return with_conjugate(value, slope, smooth, n * smooth_slope)
 
     def accepts(self, rewards: Any) -> Any:
         return (rewards >= 0.0) & (rewards == np.floor(rewards))
@@ -135,7 +119,7 @@ class Exponential(NamedTuple("Exponential", []), Family):
         x = rest * mu + step * toward
         if x <= 0.0:
             return math.inf
-        return _gap_of_log(step * (mu - toward) / x, mu / x)
+        return gap_of_log(step * (mu - toward) / x, mu / x)
 
     def variance(self, mu: float, toward: float = 0.0, step: float = 0.0, rest: float = 1.0) -> float:
         return (rest * mu + step * toward) ** 2
@@ -149,6 +133,11 @@ class Exponential(NamedTuple("Exponential", []), Family):
     def tilt(self, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
         gain = -math.expm1(-theta)
         return x * S * gain - n * theta, S * gain
+
+    def log_mixture(self, n: float, S: float, x: float, side: float) -> tuple[float, float]:
+        value, slope = tilt_mixture(self, n, S, x, side)
+        smooth, smooth_slope = gamma_mixture(n, S * x)
+        return with_conjugate(value, slope, smooth, S * smooth_slope)
 
     def accepts(self, rewards: Any) -> Any:
         return rewards >= SMALLEST
