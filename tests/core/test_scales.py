@@ -5,6 +5,8 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from long_paths import answers_needed, small_problem
 
 import gobetween as gb
@@ -94,3 +96,45 @@ def test_the_gamma_mixture_is_what_it_is_said_to_be(s: float, expected: float) -
     value, slope = gamma_mixture(float(s), expected)
     assert value == pytest.approx(float(exact), rel=1e-7, abs=1e-9)
     assert slope == pytest.approx((expected - s) / (1.0 + expected))
+
+
+@pytest.mark.parametrize(("means", "most"), [((0.05, 0.02), 1900), ((0.95, 0.9), 1500), ((0.55, 0.45), 1100)])
+def test_bounded_rewards_cost_no_more_than_those_of_two_values(means: tuple[float, float], most: float) -> None:
+    """By Hoeffding's lemma they took 19,389, 5,956 and 1,084 answers."""
+    for family in (gb.Bounded(0.0, 1.0), gb.Bounded(-3.0, 7.0)):
+        scaled = [family.low + (family.high - family.low) * mean for mean in means]
+        assert np.mean([answers_needed(family, scaled, 0.05, seed)[0] for seed in range(100)]) <= most
+
+
+@given(
+    n=st.integers(1, 300),
+    m=st.integers(1, 300),
+    p=st.floats(0.0, 1.0),
+    q=st.floats(0.0, 1.0),
+    low=st.floats(-1e3, 1e3),
+    width=st.floats(1e-3, 1e3),
+)
+@settings(max_examples=200, deadline=None)
+def test_bounded_evidence_is_below_the_likelihood_ratio(n: int, m: int, p: float, q: float, low: float, width: float) -> None:
+    """The engine does not look at ln E while Z is below the limit: ln E ≤ Z must hold for the divergence of the family."""
+    family = gb.Bounded(low, low + width)
+    mu = np.clip(low + width * np.array([max(p, q), min(p, q)]), family.low, family.high)
+    assume(mu[0] > mu[1])
+    counts = np.array([n, m])
+    Z = evidence(family, mu[0], mu[1], float(n), float(m))[0]
+    assert log_evalue(family, Tally(counts, counts * mu, mu), 0, 1, -math.inf) <= Z + 1e-9 * (1.0 + abs(low) / width) * (n + m)
+
+
+@pytest.mark.parametrize("mean", [0.05, 0.4, 0.9])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_mixtures_of_bounded_rewards_do_not_grow_on_average(mean: float, side: float) -> None:
+    """E[M_{n+1} | past] ≤ M_n at the true mean, whatever the law on [low, high]; equality when it pays low or high."""
+    family, n, S = gb.Bounded(-1.0, 3.0), 10.0, 2.5
+    x = -1.0 + 4.0 * mean
+    now = math.exp(family.log_mixture(n, S, x, side)[0])
+    for low, high in ((0.0, 1.0), (0.5 * mean, 0.5 + 0.5 * mean), (mean, mean)):
+        chance = 0.5 if high == low else (mean - low) / (high - low)
+        rewards = ((-1.0 + 4.0 * high, chance), (-1.0 + 4.0 * low, 1.0 - chance))
+        then = sum(weight * math.exp(family.log_mixture(n + 1.0, S + reward, x, side)[0]) for reward, weight in rewards)
+        assert then <= now * (1.0 + 1e-12)
+        assert (high - low < 1.0) or then == pytest.approx(now, rel=1e-12)

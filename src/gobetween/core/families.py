@@ -145,7 +145,7 @@ class Exponential(NamedTuple("Exponential", []), Family):
 
 @register
 class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):
-    """Any rewards in [low, high], treated as sub-Gaussian with σ = (high − low)/2.
+    """Any rewards in [low, high], treated as if they were low or high: rewards in between vary less, and never claim too much.
 
     Stopping rules stay valid; T* is a proxy for planning, not a lower bound. Simulation draws low or high.
     """
@@ -154,7 +154,6 @@ class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):
     name = "bounded"
     rewards = "a number between low and high"
     proxy = True
-    sub_gaussian = True
 
     def __new__(cls, low: float = 0.0, high: float = 1.0) -> "Bounded":
         if not (is_number(low) and is_number(high) and -LARGEST <= low < high <= LARGEST and high - low >= SMALLEST):
@@ -165,14 +164,24 @@ class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):
         return self.low, self.high
 
     def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
-        shift, width = step * (toward - mu), self.high - self.low
-        return shift * shift * (2.0 / (width * width))
+        shift, ones, zeros = step * (toward - mu), mu - self.low, self.high - mu
+        of_ones = entropy_gap(ones, rest * ones + step * (toward - self.low), shift)
+        return (of_ones + entropy_gap(zeros, rest * zeros + step * (self.high - toward), -shift)) / (self.high - self.low)
 
     def variance(self, mu: float, toward: float = 0.0, step: float = 0.0, rest: float = 1.0) -> float:
-        return 0.25 * (self.high - self.low) ** 2
+        return (rest * (mu - self.low) + step * (toward - self.low)) * (rest * (self.high - mu) + step * (self.high - toward))
 
     def draw(self, mean: float, rng: np.random.Generator) -> float:
         return self.high if rng.random() * (self.high - self.low) < mean - self.low else self.low
 
+    def tilt(self, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
+        width, gain = self.high - self.low, math.expm1(theta)
+        inner = (x - self.low) / width * gain
+        return theta * (S - n * self.low) / width - n * math.log1p(inner), -n * gain / (width * (1.0 + inner))
+
     def log_mixture(self, n: float, S: float, x: float, side: float) -> tuple[float, float]:
-        return normal_mixture(n, S, x, side, 0.5 * (self.high - self.low))
+        width = self.high - self.low
+        value, slope = tilt_mixture(self, n, S, x, side)
+        ones, zeros = max(S - n * self.low, 0.0) / width, max(n * self.high - S, 0.0) / width
+        smooth, smooth_slope = beta_mixture(ones, zeros, (x - self.low) / width, (self.high - x) / width)
+        return with_conjugate(value, slope, smooth, smooth_slope / width)
