@@ -19,7 +19,9 @@ def kl(family: Any, mu: Any, lam: Any) -> Any:
     if family.name == "gaussian":
         return (mu - lam) ** 2 / (2 * mpmath.mpf(family.sigma) ** 2)
     if family.name == "bounded":
-        return 2 * (mu - lam) ** 2 / (mpmath.mpf(family.high) - mpmath.mpf(family.low)) ** 2
+        low, high = mpmath.mpf(family.low), mpmath.mpf(family.high)
+        mu, lam = (mu - low) / (high - low), (lam - low) / (high - low)
+        return _xlog(mu, lam) + _xlog(1 - mu, 1 - lam)
     if family.name == "bernoulli":
         return _xlog(mu, lam) + _xlog(1 - mu, 1 - lam)
     if family.name == "poisson":

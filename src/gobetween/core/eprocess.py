@@ -50,7 +50,7 @@ def log_evalue(family: Family, tally: Tally, a: int, b: int, enough: float) -> f
             right, f_right, s_right = x, f, s
         else:
             left, f_left, s_left = x, f, s
-        lower = -math.inf
+        lower, exhausted = -math.inf, False
         if (s <= 0.0 and x == high) or (s >= 0.0 and x == low) or s == 0.0:
             lower = f
         elif left > -math.inf and right < math.inf:
@@ -58,9 +58,10 @@ def log_evalue(family: Family, tally: Tally, a: int, b: int, enough: float) -> f
             lower = min(upper, f_left + s_left * (x - left))
             margin = 0.05 * (right - left)
             x = x if left + margin < x < right - margin else 0.5 * (left + right)
+            exhausted = not left < x < right  # sums so large that their digits do not reach 1e-9
         else:
             x = max(low, x - stride) if s > 0.0 else min(high, x + stride)
             stride *= 2.0
-        if lower >= enough > -math.inf or upper - lower <= 1e-9:
+        if lower >= enough > -math.inf or upper - lower <= 1e-9 or exhausted:
             return lower if orderly else -math.inf
     return -math.inf

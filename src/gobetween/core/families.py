@@ -5,37 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gobetween.core.family import LARGEST, SMALLEST, Family, is_number
-from gobetween.core.jit import jit
-from gobetween.core.mixtures import normal_mixture
+from gobetween.core.conjugate import beta_mixture, entropy_gap, gamma_mixture, gap_of_log
+from gobetween.core.family import LARGEST, SMALLEST, Family, is_number, tilt_mixture
+from gobetween.core.mixtures import normal_mixture, with_conjugate
 from gobetween.core.registry import register
 from gobetween.errors import ProblemError
-
-
-@jit
-def _gap_of_log(u: float, whole: float) -> float:
-    """φ(u) = u − ln(1+u) ≥ 0 to full relative precision, given u and 1 + u; ∞ for u ≤ −1."""
-    if not whole > 0.0:
-        return math.inf
-    if abs(u) > 0.4:
-        return u - math.log(whole)
-    # ln(1+u) = 2 artanh(r) with r = u/(2+u), and u − 2r = u·r
-    r = u / (2.0 + u)
-    square = r * r
-    term, total, k = r * square, 0.0, 3.0
-    while abs(term) > 1e-18 * abs(u * r):
-        total += term / k
-        term *= square
-        k += 2.0
-    return u * r - 2.0 * total
-
-
-@jit
-def _entropy_gap(p: float, x: float, shift: float) -> float:
-    """P ln(p/x) + x − p, continuous at p = 0, given the shift x − p: the divergence of two Poisson means."""
-    if p <= 0.0:
-        return shift if x > 0.0 else 0.0
-    return p * _gap_of_log(shift / p, x / p) if shift < 1e300 * p else shift
 
 
 @register
@@ -78,8 +52,8 @@ class Bernoulli(NamedTuple("Bernoulli", []), Family):
 
     def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
         shift = step * (toward - mu)
-        ones = _entropy_gap(mu, rest * mu + step * toward, shift)
-        return ones + _entropy_gap(1.0 - mu, rest * (1.0 - mu) + step * (1.0 - toward), -shift)
+        ones = entropy_gap(mu, rest * mu + step * toward, shift)
+        return ones + entropy_gap(1.0 - mu, rest * (1.0 - mu) + step * (1.0 - toward), -shift)
 
     def variance(self, mu: float, toward: float = 0.0, step: float = 0.0, rest: float = 1.0) -> float:
         return (rest * mu + step * toward) * (rest * (1.0 - mu) + step * (1.0 - toward))
@@ -90,6 +64,11 @@ class Bernoulli(NamedTuple("Bernoulli", []), Family):
     def tilt(self, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
         gain = math.expm1(theta)
         return theta * S - n * math.log1p(x * gain), -n * gain / (1.0 + x * gain)
+
+    def log_mixture(self, n: float, S: float, x: float, side: float) -> tuple[float, float]:
+        value, slope = tilt_mixture(self, n, S, x, side)
+        smooth, smooth_slope = beta_mixture(S, n - S, x, 1.0 - x)
+        return with_conjugate(value, slope, smooth, smooth_slope)
 
     def accepts(self, rewards: Any) -> Any:
         return (rewards == 0.0) | (rewards == 1.0)
@@ -105,7 +84,7 @@ class Poisson(NamedTuple("Poisson", []), Family):
     low, high = 0.0, math.inf
 
     def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
-        return _entropy_gap(mu, rest * mu + step * toward, step * (toward - mu))
+        return entropy_gap(mu, rest * mu + step * toward, step * (toward - mu))
 
     def variance(self, mu: float, toward: float = 0.0, step: float = 0.0, rest: float = 1.0) -> float:
         return rest * mu + step * toward
@@ -116,6 +95,11 @@ class Poisson(NamedTuple("Poisson", []), Family):
     def tilt(self, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
         gain = math.expm1(theta)
         return theta * S - n * x * gain, -n * gain
+
+    def log_mixture(self, n: float, S: float, x: float, side: float) -> tuple[float, float]:
+        value, slope = tilt_mixture(self, n, S, x, side)
+        smooth, smooth_slope = gamma_mixture(S, n * x)
+        return with_conjugate(value, slope, smooth, n * smooth_slope)
 
     def accepts(self, rewards: Any) -> Any:
         return (rewards >= 0.0) & (rewards == np.floor(rewards))
@@ -135,7 +119,7 @@ class Exponential(NamedTuple("Exponential", []), Family):
         x = rest * mu + step * toward
         if x <= 0.0:
             return math.inf
-        return _gap_of_log(step * (mu - toward) / x, mu / x)
+        return gap_of_log(step * (mu - toward) / x, mu / x)
 
     def variance(self, mu: float, toward: float = 0.0, step: float = 0.0, rest: float = 1.0) -> float:
         return (rest * mu + step * toward) ** 2
@@ -150,13 +134,18 @@ class Exponential(NamedTuple("Exponential", []), Family):
         gain = -math.expm1(-theta)
         return x * S * gain - n * theta, S * gain
 
+    def log_mixture(self, n: float, S: float, x: float, side: float) -> tuple[float, float]:
+        value, slope = tilt_mixture(self, n, S, x, side)
+        smooth, smooth_slope = gamma_mixture(n, S * x)
+        return with_conjugate(value, slope, smooth, S * smooth_slope)
+
     def accepts(self, rewards: Any) -> Any:
         return rewards >= SMALLEST
 
 
 @register
 class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):
-    """Any rewards in [low, high], treated as sub-Gaussian with σ = (high − low)/2.
+    """Any rewards in [low, high], treated as if they were low or high: rewards in between vary less, and never claim too much.
 
     Stopping rules stay valid; T* is a proxy for planning, not a lower bound. Simulation draws low or high.
     """
@@ -165,7 +154,6 @@ class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):
     name = "bounded"
     rewards = "a number between low and high"
     proxy = True
-    sub_gaussian = True
 
     def __new__(cls, low: float = 0.0, high: float = 1.0) -> "Bounded":
         if not (is_number(low) and is_number(high) and -LARGEST <= low < high <= LARGEST and high - low >= SMALLEST):
@@ -176,14 +164,24 @@ class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):
         return self.low, self.high
 
     def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
-        shift, width = step * (toward - mu), self.high - self.low
-        return shift * shift * (2.0 / (width * width))
+        shift, ones, zeros = step * (toward - mu), mu - self.low, self.high - mu
+        of_ones = entropy_gap(ones, rest * ones + step * (toward - self.low), shift)
+        return (of_ones + entropy_gap(zeros, rest * zeros + step * (self.high - toward), -shift)) / (self.high - self.low)
 
     def variance(self, mu: float, toward: float = 0.0, step: float = 0.0, rest: float = 1.0) -> float:
-        return 0.25 * (self.high - self.low) ** 2
+        return (rest * (mu - self.low) + step * (toward - self.low)) * (rest * (self.high - mu) + step * (self.high - toward))
 
     def draw(self, mean: float, rng: np.random.Generator) -> float:
         return self.high if rng.random() * (self.high - self.low) < mean - self.low else self.low
 
+    def tilt(self, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
+        width, gain = self.high - self.low, math.expm1(theta)
+        inner = (x - self.low) / width * gain
+        return theta * (S - n * self.low) / width - n * math.log1p(inner), -n * gain / (width * (1.0 + inner))
+
     def log_mixture(self, n: float, S: float, x: float, side: float) -> tuple[float, float]:
-        return normal_mixture(n, S, x, side, 0.5 * (self.high - self.low))
+        width = self.high - self.low
+        value, slope = tilt_mixture(self, n, S, x, side)
+        ones, zeros = max(S - n * self.low, 0.0) / width, max(n * self.high - S, 0.0) / width
+        smooth, smooth_slope = beta_mixture(ones, zeros, (x - self.low) / width, (self.high - x) / width)
+        return with_conjugate(value, slope, smooth, smooth_slope / width)

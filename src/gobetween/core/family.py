@@ -96,19 +96,7 @@ class Family:
         """The pair ln M(x), slope: a mixture of likelihood ratios against the member at coordinate x, USEFUL of its weight on
         higher means (side = 1) or lower means (side = −1). Here over a fixed grid of tilts.
         """
-        top, total, slope = -math.inf, 0.0, 0.0
-        for j in range(2 * TILTS.shape[0]):
-            k = j >> 1
-            sign = side if j & 1 == 0 else -side
-            value, rise = tilt(self, n, S, x, sign * TILTS[k])
-            value += LOG_WEIGHTS[j & 1, k]
-            if value > top:
-                shrink = math.exp(top - value)
-                total, slope, top = total * shrink + 1.0, slope * shrink + rise, value
-            elif value > top - 40.0:
-                share = math.exp(value - top)
-                total, slope = total + share, slope + share * rise
-        return top + math.log(total), slope / total
+        return tilt_mixture(self, n, S, x, side)
 
     def accepts(self, rewards: Any) -> Any:
         """Can an arm of this family pay these rewards? For one, or for an array of them."""
@@ -184,6 +172,22 @@ def span(family: Family) -> tuple[float, float]:
 def tilt(family: Family, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
     """A likelihood ratio, in compiled code."""
     return family.tilt(n, S, x, theta)
+
+
+@leaf
+def tilt_mixture(family: Family, n: float, S: float, x: float, side: float) -> tuple[float, float]:
+    """The pair ln M(x), slope of the mixture over the fixed grid of tilts."""
+    top, total, slope = -math.inf, 0.0, 0.0
+    for j in range(TILTS.shape[0]):
+        value, rise = tilt(family, n, S, x, side * TILTS[j])
+        value += LOG_WEIGHTS[j]
+        if value > top:
+            shrink = math.exp(top - value)
+            total, slope, top = total * shrink + 1.0, slope * shrink + rise, value
+        elif value > top - 40.0:
+            share = math.exp(value - top)
+            total, slope = total + share, slope + share * rise
+    return top + math.log(total), slope / total
 
 
 @by_type("pair")
