@@ -24,6 +24,7 @@ SLOW = {
     "paper/test_reproduction.py": ("found",),
     "simulation/test_engine.py": ("test_the_default_rules_need_less_than_half_of_the_paper",),
     "study/test_answers.py": ("test_fuzzed_commands_are_done_or_refused_in_one_sentence",),
+    "study/test_disorder.py": ("test_disorder_makes_no_more_errors_than_delta", "test_a_tie_can_show_errors"),
     "study/test_verdicts.py": ("test_a_verdict_carries_the_evidence_of_its_moment",),
 }
 
