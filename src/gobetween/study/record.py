@@ -90,5 +90,7 @@ class Store(Protocol):
 
 def present_spec(record: StudyRecord) -> Mapping[str, Any]:
     """The spec as it is now: edited, if events have edited it."""
-    spec: Mapping[str, Any] = record.spec if record.snapshot is None else record.snapshot["spec"]
+    from gobetween.study.state import up_to_date
+
+    spec: Mapping[str, Any] = record.spec if record.snapshot is None else up_to_date(record.snapshot)["spec"]
     return spec

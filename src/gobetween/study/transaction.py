@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from gobetween.errors import Fix, StudyError
+from gobetween.errors import Fix, StoreError, StudyError
 from gobetween.study.events import Event, Verdict, row_after
 from gobetween.study.record import QueryRow, StudyRecord
 from gobetween.study.spec import StudySpec
@@ -148,7 +148,12 @@ class Transaction:
 
 def state_of(record: StudyRecord) -> StudyState:
     """The state of a study, from its snapshot or, before the first event, from its spec."""
-    return StudyState(StudySpec.from_dict(record.spec)) if record.snapshot is None else StudyState.from_dict(record.snapshot)
+    try:
+        if record.snapshot is None:
+            return StudyState(StudySpec.from_dict(record.spec))
+        return StudyState.from_dict(record.snapshot)
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise StoreError(f"the study cannot be read ({type(error).__name__}: {error})", fix=Fix("restore")) from None
 
 
 def shown(state: StudyState, number: int, new: bool = True) -> StudyQuery:
