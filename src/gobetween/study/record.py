@@ -5,6 +5,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+PATIENCE = 15.0  # seconds to wait for a database that went away, that is starting or that has no connection to spare
+
 
 @dataclass(frozen=True)
 class QueryRow:

@@ -1,6 +1,8 @@
 """SQLite and PostgreSQL through SQLAlchemy Core: one schema, one transaction for each command."""
 
 import json
+import os
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,7 +12,7 @@ from sqlalchemy import Connection, Engine, func, inspect, select, text, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from gobetween.errors import Fix, StoreError, StudyError
-from gobetween.study.record import QueryRow
+from gobetween.study.record import PATIENCE, QueryRow
 from gobetween.study.store.engines import READS, engine_of
 from gobetween.study.store.failures import damaged, told
 from gobetween.study.store.seals import STUDY, event_seal, query_seal, study_seal
@@ -112,7 +114,8 @@ class Database:
         self.place = place
         self._engine, self._clock, self._is_sound = engine, clock, False
         self._lite = engine.dialect.name == "sqlite"
-        weakref.finalize(self, engine.dispose)  # connections are closed even if nobody says close
+        self._owner = [os.getpid()]
+        weakref.finalize(self, _let_go, engine, self._owner)  # connections are closed even if nobody says close
 
     @classmethod
     def open(cls, where: str, *, create: bool = False, clock: Callable[[], float] | None = None) -> "Database":
@@ -124,8 +127,9 @@ class Database:
         if create:
             from gobetween.study.store.migrate import upgrade
 
-            with store._telling():
-                upgrade(store._engine, store.place, store._refuse_later)
+            with store._telling(), store._connected() as connection, connection.begin():
+                store._refuse_later(connection)
+                upgrade(connection, store.place)
         return store
 
     def create(self, name: str, spec: Mapping[str, Any], about: Mapping[str, Any]) -> None:
@@ -144,7 +148,7 @@ class Database:
     @contextmanager
     def writing(self, name: str) -> Iterator[DatabaseRecord]:
         with self._locked() as connection:
-            yield self._record(connection, _study(name) if self._lite else _study(name).with_for_update(of=studies), name)
+            yield self._record(connection, _study(name) if self._lite else _locked_study(name), name)
 
     @contextmanager
     def reading(self, name: str) -> Iterator[DatabaseRecord]:
@@ -169,7 +173,7 @@ class Database:
     @contextmanager
     def _locked(self) -> Iterator[Connection]:
         """A transaction that writes."""
-        with self._telling(), self._engine.begin() as connection:
+        with self._telling(), self._connected() as connection, connection.begin():
             self._check_schema(connection)
             yield connection
 
@@ -177,9 +181,24 @@ class Database:
     def _view(self) -> Iterator[Connection]:
         """A consistent view that blocks nobody and waits for nobody."""
         level = {"isolation_level": "REPEATABLE READ"} if not self._lite else {READS: True}
-        with self._telling(), self._engine.connect().execution_options(**level) as connection, connection.begin():
+        with self._telling(), self._connected().execution_options(**level) as connection, connection.begin():
             self._check_schema(connection)
             yield connection
+
+    def _connected(self) -> Connection:
+        """A connection of this process; a server that is starting, or has none to spare, is waited for."""
+        if self._owner != [os.getpid()]:
+            self._engine.dispose(close=False)
+            self._owner[:] = [os.getpid()]
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self._engine.connect()
+            except DBAPIError as error:
+                failure = told(self.place, error)
+                if not failure.passing or time.monotonic() > deadline:
+                    raise failure from None
+                time.sleep(0.1)
 
     def _check_schema(self, connection: Connection) -> None:
         """In the first transaction: are these tables of ours?"""
@@ -226,13 +245,26 @@ class Database:
             return [] if lines == ["ok"] else lines
 
     def close(self) -> None:
-        self._engine.dispose()
+        _let_go(self._engine, self._owner)
 
 
-def _study(name: str) -> Any:
+def _let_go(engine: Engine, owner: list[int]) -> None:
+    """Close connections; those of a process that was forked are its parent's, and only forgotten."""
+    engine.dispose(close=owner == [os.getpid()])
+
+
+def _study(name: str, *more: Any) -> Any:
     """A study's row, with the version of the tables."""
     version = select(schema.c.version).limit(1).scalar_subquery().label("version")
-    return select(studies, version).where(studies.c.name == name)
+    return select(studies, version, *more).where(studies.c.name == name)
+
+
+def _locked_study(name: str) -> Any:
+    """The same with a lock of PostgreSQL, whose holder the server ends when it falls asleep."""
+    from gobetween.study.store.postgres import ASLEEP
+
+    awake = func.set_config("idle_in_transaction_session_timeout", f"{1000 * ASLEEP:.0f}", True).label("awake")
+    return _study(name, awake).with_for_update(of=studies)
 
 
 def _names(connection: Connection) -> list[str]:

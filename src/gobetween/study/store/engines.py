@@ -11,7 +11,7 @@ from sqlalchemy.pool import NullPool
 
 from gobetween.errors import Fix, StoreError
 
-BUSY = 120.0  # seconds that a writer waits for its turn
+BUSY = 120.0  # seconds that a writer waits for its turn in a SQLite file
 READS = "gobetween_reads"  # execution option of a connection that only reads
 
 
@@ -60,6 +60,16 @@ def _postgres(url: URL) -> Engine:
     password = os.environ.get("PGPASSWORD")
     full = url.set(drivername="postgresql+psycopg", password=password) if password else url.set(drivername="postgresql+psycopg")
     try:
-        return create_engine(full, pool_pre_ping=True, connect_args={"connect_timeout": 5})
+        from gobetween.study.store.postgres import Connection as Bounded
+        from gobetween.study.store.postgres import bounds
+
+        given = " ".join(url.normalized_query.get("options", ()))
+        engine = create_engine(full, pool_pre_ping=True, connect_args=bounds(given))
     except (ImportError, NoSuchModuleError):
         raise StoreError("PostgreSQL needs psycopg: pip install 'gobetween[postgres]'") from None
+
+    @event.listens_for(engine, "do_connect")
+    def connect(dialect: Any, record: Any, arguments: Any, options: Any) -> Any:
+        return Bounded.connect(*arguments, **options)
+
+    return engine

@@ -10,6 +10,7 @@ FULL = ("53100", "SQLITE_FULL", "SQLITE_IOERR")
 READ_ONLY = ("25006", "SQLITE_READONLY")
 FOREIGN = ("SQLITE_NOTADB",)
 BROKEN = ("SQLITE_CORRUPT", "XX001", "XX002")
+HELD = ("55P03", "57014", "SQLITE_BUSY", "SQLITE_LOCKED")
 LONGEST = 200  # characters of what a database says of an error
 
 
@@ -46,6 +47,9 @@ def _words(code: str, reason: str) -> str:
         return f"cannot be written ({reason}): nothing was recorded; make room and try again"
     if code.startswith(READ_ONLY):
         return f"cannot be written ({reason}): nothing was recorded"
+    if code.startswith(HELD):
+        held = f"someone else is writing and does not come to an end ({reason})"
+        return f"{held}: nothing was recorded; try again, or end that process"
     if code.startswith(FOREIGN):
         return f"is not a store of gobetween ({reason})"
     return f"cannot be used ({reason})"
