@@ -6,6 +6,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, func, inspect, select, text, update
@@ -114,6 +115,7 @@ class Database:
         self.place = place
         self._engine, self._clock, self._is_sound = engine, clock, False
         self._lite = engine.dialect.name == "sqlite"
+        self.path = Path(place) if self._lite else None
         self._owner = [os.getpid()]
         weakref.finalize(self, _let_go, engine, self._owner)  # connections are closed even if nobody says close
 
@@ -134,7 +136,7 @@ class Database:
 
     def create(self, name: str, spec: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         values = {"name": name, "spec": _json(spec), "about": _json(about), "snapshot": None, "seq": 0, "head": ""}
-        with self._locked() as connection:
+        with self.locking() as connection:
             self._refuse_later(connection)
             try:
                 connection.execute(studies.insert(), values | {"seal": study_seal(values)})
@@ -142,17 +144,17 @@ class Database:
                 raise StudyError(f"{self.place} already has a study {name!r}", fix=Fix("status")) from None
 
     def names(self) -> list[str]:
-        with self._view() as connection:
+        with self.viewing() as connection:
             return _names(connection)
 
     @contextmanager
     def writing(self, name: str) -> Iterator[DatabaseRecord]:
-        with self._locked() as connection:
+        with self.locking() as connection:
             yield self._record(connection, _study(name) if self._lite else _locked_study(name), name)
 
     @contextmanager
     def reading(self, name: str) -> Iterator[DatabaseRecord]:
-        with self._view() as connection:
+        with self.viewing() as connection:
             yield self._record(connection, _study(name), name)
 
     def _record(self, connection: Connection, wanted: Any, name: str) -> DatabaseRecord:
@@ -171,14 +173,14 @@ class Database:
         return float(connection.execute(select(func.extract("epoch", func.clock_timestamp()))).scalar_one())
 
     @contextmanager
-    def _locked(self) -> Iterator[Connection]:
+    def locking(self) -> Iterator[Connection]:
         """A transaction that writes."""
         with self._telling(), self._connected() as connection, connection.begin():
             self._check_schema(connection)
             yield connection
 
     @contextmanager
-    def _view(self) -> Iterator[Connection]:
+    def viewing(self) -> Iterator[Connection]:
         """A consistent view that blocks nobody and waits for nobody."""
         level = {"isolation_level": "REPEATABLE READ"} if not self._lite else {READS: True}
         with self._telling(), self._connected().execution_options(**level) as connection, connection.begin():
@@ -239,10 +241,20 @@ class Database:
     def check(self) -> list[str]:
         if not self._lite:
             return []
-        with self._view() as connection:
+        with self.viewing() as connection:
             found = [str(line) for line in connection.execute(text("PRAGMA integrity_check")).scalars()]
             lines = [line for part in found for line in part.splitlines() if not line.startswith("***")]
             return [] if lines == ["ok"] else lines
+
+    def outside(self, statement: str, *values: str) -> None:
+        """A statement for SQLite, outside of any transaction."""
+        raw = self._engine.raw_connection()
+        try:
+            raw.cursor().execute(statement, values)
+        except self._engine.dialect.loaded_dbapi.Error as error:
+            raise told(self.place, DBAPIError(statement, values, error)) from None
+        finally:
+            raw.close()
 
     def close(self) -> None:
         _let_go(self._engine, self._owner)

@@ -1,6 +1,8 @@
 """How a store is reached: the path of a SQLite file or the URL of a PostgreSQL database, as an engine of SQLAlchemy."""
 
 import os
+import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ def engine_of(where: str, create: bool) -> tuple[Engine, str]:
             raise StoreError(f"{path}: its folder does not exist")
         if not create and not path.is_file():
             raise StoreError(f"{path}: there is no such store", fix=Fix("create"))
+        _warn_of_a_lost_log(path)
         return _lite(path), str(path)
     try:
         url = make_url(where)
@@ -35,6 +38,20 @@ def engine_of(where: str, create: bool) -> tuple[Engine, str]:
     if url.password is not None or "password" in url.query:
         raise StoreError("the URL of the store holds a password: leave it out and set PGPASSWORD in the environment")
     return _postgres(url), url.render_as_string(hide_password=True)
+
+
+def _warn_of_a_lost_log(path: Path) -> None:
+    """SQLite takes -wal and -shm away together: one without the other was copied or removed by somebody.
+
+    The -wal goes first, by a moment. When both are missing nobody can tell whether there was one.
+    """
+    wal, shm = path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
+    for _ in range(3):
+        if not path.is_file() or wal.exists() or not shm.exists():
+            return
+        time.sleep(0.05)
+    words = f"{path}: its file {wal.name} is missing, though {shm.name} is there: what was recorded last may be lost"
+    warnings.warn(words, stacklevel=2)
 
 
 def _lite(path: Path) -> Engine:
