@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from gobetween.errors import GoBetweenError
 from gobetween.study.opening import open_store
 from gobetween.study.spec import parse_study
 from gobetween.study.study import Study
@@ -148,3 +149,65 @@ def truncated_wal(folder: Path, every: int) -> tuple[int, int]:
         cuts += 1
     study.store.close()
     return cuts, len(whole) - before
+
+
+def read_back(path: Path) -> Any:
+    """All that is stored, as SQLite gives it; None if it does not."""
+    database = sqlite3.connect(path)
+    try:
+        columns = {"studies": "id, name, spec, about, snapshot, seq", "gobetween_schema": "version"}
+        columns |= {"events": "study, seq, at, actor, kind, query, key, part, payload"}
+        columns |= {"queries": "study, query, mediator, status, slot, arm, reward, worker"}
+        wanted = (f"SELECT {names} FROM {table} ORDER BY 1, 2" for table, names in columns.items())
+        return [repr(database.execute(one.replace("1, 2", "1") if "version" in one else one).fetchall()) for one in wanted]
+    except (sqlite3.Error, UnicodeDecodeError):
+        return None
+    finally:
+        database.close()
+
+
+def changed_bytes(folder: Path, changes: int, seed: int = 11) -> tuple[int, int, int]:
+    """Single bytes of a store are changed, of those that are not 0.
+
+    Returns how often something else was read back, the doctor spoke, and a command refused.
+    """
+    path, rng = folder / "s.sqlite", random.Random(seed)
+    with new_study(str(path), lease="1h") as study:
+        for i, query in enumerate(study.ask(12)[:8]):
+            study.tell(query, arm="ab"[i % 2], reward=i // 2 % 2, key=f"key {i}")
+        study.correct(0, arm="b", reward=1, reason="mistyped")
+        study.ask(worker="w")
+    whole, before = path.read_bytes(), read_back(path)
+    used = [place for place, byte in enumerate(whole) if byte]
+    altered = spoken = refused = 0
+    for _ in range(changes):
+        place, copy = rng.choice(used), folder / "copy.sqlite"
+        for old in folder.glob("copy.sqlite*"):
+            old.unlink()
+        copy.write_bytes(whole[:place] + bytes([whole[place] ^ rng.randrange(1, 256)]) + whole[place + 1 :])
+        differs, complaints = read_back(copy) != before, said_by_doctor(copy)
+        assert complaints or not differs, f"byte {place}: not found"
+        assert all("\n" not in line for line in complaints), f"byte {place}: {complaints}"
+        altered, spoken = altered + differs, spoken + bool(complaints)
+        refused += not commands_work(copy)
+    return altered, spoken, refused
+
+
+def said_by_doctor(path: Path) -> list[str]:
+    try:
+        with Study.open(path) as study:
+            return study.doctor()
+    except GoBetweenError as error:
+        return [str(error)]
+
+
+def commands_work(path: Path) -> bool:
+    """Status, ask and tell, or a refusal in one sentence; anything else is raised."""
+    try:
+        with Study.open(path) as study:
+            study.status()
+            study.tell(study.ask()[0], arm="a", reward=1, key="key 100")
+        return True
+    except GoBetweenError as error:
+        assert "\n" not in str(error), str(error)
+        return False

@@ -14,7 +14,9 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 def test_make_help_lists_every_target() -> None:
-    shown = subprocess.run(["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    shown = subprocess.run(
+        ["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     targets = re.search(r"^\.PHONY: (.+)$", MAKEFILE, re.MULTILINE)
     assert targets is not None
     listed = [line.split()[1] for line in shown.splitlines()]

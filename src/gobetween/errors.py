@@ -29,6 +29,7 @@ FIXES: Mapping[str, str] = {
     "migrate": "migrate_study brings it up to date",
     "other-file": "name another file",
     "plugin": "or import the module that brings it",
+    "restore": "keep a copy of it before anything else; restore_study brings back a backup",
     "resume": "resume() goes on",
     "resume-anyway": "resume() asks on all the same",
     "silent": "if this mediator sometimes answers nothing, say silent=True",

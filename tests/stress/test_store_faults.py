@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from faults import abandoned_asks, contention, kill_writers, truncated_wal
+from faults import abandoned_asks, changed_bytes, contention, kill_writers, truncated_wal
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 from postgres import Cluster
@@ -54,6 +54,17 @@ def test_the_wal_cut_at_every_byte(tmp_path: Path, report: Report) -> None:
         f"WAL cut at each of the {size:,} bytes of the last transaction",
         start,
         f"{cuts:,} cuts: nothing acknowledged before is lost",
+    )
+
+
+def test_1000_changed_bytes(tmp_path: Path, report: Report) -> None:
+    start = time.perf_counter()
+    altered, spoken, refused = changed_bytes(tmp_path, changes=1000)
+    report(
+        "single bytes of a SQLite file changed, 1,000 times",
+        start,
+        f"{altered} alter what is read back, all found by the doctor (which spoke {spoken} times); "
+        f"{refused} times a command refused in one sentence, never a traceback",
     )
 
 

@@ -38,6 +38,8 @@ def lived(new: Callable[..., Study], clock: Clock) -> Study:
         answer(study, study.pending()[0], rng)
     study.edit(parse_study(SPEC | {"in_flight": 2, "budget": {"queries": 12}}, "test"))
     study.resume()
+    clock.now -= 7200
+    study.note("before it began")
     return study
 
 

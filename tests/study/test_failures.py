@@ -35,8 +35,10 @@ class LiteError(Exception):
         (LiteError("SQLITE_IOERR_WRITE"), "nothing was recorded; make room and try again", False),
         (LiteError("SQLITE_READONLY_DIRECTORY"), "cannot be written", False),
         (LiteError("SQLITE_NOTADB"), "is not a store of gobetween", False),
-        (LiteError("SQLITE_CORRUPT_INDEX"), "is not a store of gobetween", False),
-        (LiteError("SQLITE_BUSY"), "cannot be used", False),
+        (LiteError("SQLITE_CORRUPT_INDEX"), "is damaged (irgendetwas ging schief)", False),
+        (LiteError("SQLITE_BUSY"), "someone else is writing and does not come to an end (irgendetwas ging schief)", False),
+        (PostgresError("55P03"), "someone else is writing", False),
+        (PostgresError("57014"), "nothing was recorded; try again, or end that process", False),
         (RuntimeError("no code"), "cannot be used (no code)", False),
     ],
 )

@@ -1,6 +1,7 @@
 """The command line: one small file for each group of verbs, loaded when it is used."""
 
 import sys
+import warnings
 from importlib import import_module
 from io import TextIOWrapper
 
@@ -33,11 +34,14 @@ COMMANDS = {
     "export": "Queries as CSV, events as JSON lines.",
     "report": "A page with the answer and the figures.",
     "doctor": "Check the store and replay the log.",
+    "backup": "Copy the store into a file, while others write.",
+    "restore": "Bring back what is in a backup.",
 }
 #: Files that hold several commands, each under its own name; any other command is `command` in a file of its own name.
 SHARED = {
     "asking": ("ask", "tell", "correct", "cancel", "pending"),
     "people": ("away", "back", "pause", "resume", "note"),
+    "backup": ("backup", "restore"),
     "looking": ("status", "events", "export", "report", "doctor"),
 }
 
@@ -73,6 +77,7 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
+    warnings.formatwarning = lambda message, *_, **__: f"gobetween: {message}\n"
     try:
         gobetween.main(args=arguments, prog_name="gobetween")
     except GoBetweenError as error:

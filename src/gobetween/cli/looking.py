@@ -11,7 +11,11 @@ from gobetween.cli.verb import Call, verb
 from gobetween.errors import StudyError
 
 COLUMNS = ("query", "mediator", "status", "arm", "reward", "slot", "worker")
-KEEP = "keep a copy of the store before anything else, and pause the study; the log is the record that counts"
+KEEP = (
+    "keep a copy of the store (of a SQLite file with its -wal and -shm) before anything else, and pause the study; "
+    "the log is the record that counts"
+)
+COPY = "to copy it use gobetween backup: a .sqlite file alone may miss what was recorded last"
 
 
 @verb("status")
@@ -92,6 +96,6 @@ def doctor(call: Call, migrate: bool) -> None:
         migrate_study(call.where)
     complaints = call.open(view=True).doctor()
     healthy = "all is well: the log, the snapshot and the queries agree"
-    call.show({"complaints": complaints}, *([*complaints, KEEP] if complaints else [healthy]))
+    call.show({"complaints": complaints}, *([*complaints, KEEP] if complaints else [healthy, COPY]))
     if complaints:
         sys.exit(1)

@@ -19,6 +19,7 @@ FIXES: Mapping[str, str] = {
     "migrate": "gobetween doctor --migrate brings it up to date",
     "other-file": "name another file",
     "plugin": "or install the package that brings it, or name its module by gobetween --plugin MODULE",
+    "restore": "keep a copy of it before anything else; gobetween restore brings back a backup",
     "resume": "gobetween resume goes on",
     "resume-anyway": "gobetween resume asks on all the same",
     "silent": "if this mediator sometimes answers nothing, write silent = true",

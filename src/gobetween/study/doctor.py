@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from gobetween.errors import StudyError
+from gobetween.errors import StoreError, StudyError
 from gobetween.study.events import row_after
 from gobetween.study.record import QueryRow, Store, StudyRecord
 from gobetween.study.spec import StudySpec
@@ -16,11 +16,30 @@ from gobetween.study.state import StudyState, up_to_date
 
 def examine(store: Store, name: str) -> list[str]:
     """Complaints about a study; none if all is well."""
-    found = [f"the database: {line}" for line in store.check()]
+    found: list[str] = []
+    for look in (_look_at_store, _look_at_study):
+        try:
+            look(store, name, found)
+        except StoreError as error:
+            if error.passing:
+                raise
+            found.append(error.what)
+    return found
+
+
+def _look_at_store(store: Store, name: str, found: list[str]) -> None:
+    found += [f"the database: {line}" for line in store.check()]
+
+
+def _look_at_study(store: Store, name: str, found: list[str]) -> None:
     with store.reading(name) as record:
-        state, rows = StudyState(StudySpec.from_dict(record.spec)), dict[int, QueryRow]()
+        try:
+            state, rows = StudyState(StudySpec.from_dict(record.spec)), dict[int, QueryRow]()
+        except Exception as error:  # whatever a damaged record may cause
+            found.append(f"the spec cannot be read: {type(error).__name__}: {error}")
+            return
         if not _replay(record, state, rows, found):
-            return found
+            return
         found += state.surprises
         if record.snapshot is not None:
             _compare_snapshots(state, record.snapshot, found)
@@ -30,7 +49,6 @@ def examine(store: Store, name: str) -> list[str]:
     for number in sorted(held.keys() | rows.keys()):
         if held.get(number) != rows.get(number):
             found.append(f"query {number} is {_shown(held.get(number))} in its table, {_shown(rows.get(number))} by the log")
-    return found
 
 
 def _replay(record: StudyRecord, state: StudyState, rows: dict[int, QueryRow], found: list[str]) -> bool:
@@ -63,6 +81,8 @@ def _compare_snapshots(state: StudyState, snapshot: Mapping[str, Any], found: li
         found.append(str(error))
         return
     replayed = state.to_dict()
+    if "clock" not in held:  # it was kept before there was one
+        del replayed["clock"]
     if held["old_trail"]:  # its moments were chosen by an earlier rule, which nobody can replay
         replayed |= {"trail": held["trail"], "old_trail": True}
     _compare(replayed, dict(held), "snapshot", found)

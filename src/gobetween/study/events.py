@@ -107,6 +107,15 @@ def _corrected(event: Event) -> str:
     return f"query {event['query']} corrected from {old} to {new}: {event['reason']}"
 
 
+def _jumped(event: Event) -> str:
+    seconds = abs(event["at"] - event["before"])
+    units = (("days", 86400.0), ("hours", 3600.0), ("seconds", 1.0))
+    far = next(f"{seconds / size:,.0f} {unit}" for unit, size in units if seconds >= 3 * size or unit == "seconds")
+    if event["at"] < event["before"]:
+        return f"the clock went back by {far}: open leases end as if they began now; some may have ended too early before"
+    return f"nothing was recorded for {far}, or the clock went forward: leases that ran out have ended"
+
+
 def _one(event: Event) -> list[tuple[str, int]]:
     return [(event["kind"], 1)]
 
@@ -176,6 +185,7 @@ KINDS: Mapping[str, Kind] = {
         Kind("paused", (), _plain),
         Kind("resumed", (), _plain),
         Kind("reopened", (), _plain),
+        Kind("clock", ("before",), _jumped),
         Kind("note", ("text",), lambda event: f"note: {event['text']}"),
         Kind(
             "stopped",

@@ -1,8 +1,10 @@
 """Finding a study: by its study.toml, its SQLite file or the URL of its store; making one; bringing a store up to date."""
 
 import time
+from contextlib import closing
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from gobetween import __version__
 from gobetween.errors import Fix, GoBetweenError, StoreError, StudyError
@@ -10,6 +12,9 @@ from gobetween.files.toml import read_toml
 from gobetween.study.record import Store, present_spec
 from gobetween.study.spec import StudySpec, differences, fitting, unfitted
 from gobetween.study.study import Study
+
+if TYPE_CHECKING:
+    from gobetween.study.store.database import Database
 
 
 def is_url(where: str) -> bool:
@@ -113,9 +118,33 @@ def open_or_create_study(where: str | PathLike[str], spec: StudySpec | None, nam
     return found()  # another process was faster
 
 
+def backup_study(where: str | PathLike[str], file: Path) -> dict[str, int]:
+    """Copy the store of a study, with all studies in it, into a new file while others write; returns the events of each."""
+    with closing(open_store(_kept(where))) as store:
+        from gobetween.study.store.copies import back_up
+
+        return back_up(cast("Database", store), file)
+
+
+def restore_study(file: Path, where: str | PathLike[str]) -> dict[str, int]:
+    """Bring the studies in a backup to a store, which is made if there is none; nothing is overwritten."""
+    with closing(open_store(file)) as source:
+        from gobetween.study.store.copies import copy_studies, read_back
+
+        counts = read_back(cast("Database", open_store(file)), str(file))
+        with closing(open_store(_kept(where), create=True)) as target:
+            copy_studies(cast("Database", source), cast("Database", target))
+    return counts
+
+
+def _kept(where: str | PathLike[str]) -> str:
+    """Where the store is that a study.toml, a path or a URL means."""
+    return _read(Path(where))[0] if str(where).endswith(".toml") else str(where)
+
+
 def migrate_study(where: str | PathLike[str]) -> None:
     """Bring the tables of an existing store up to date."""
-    kept = _read(Path(where))[0] if str(where).endswith(".toml") else str(where)
+    kept = _kept(where)
     if not is_url(kept) and not Path(kept).is_file():
         raise StoreError(f"{kept}: there is no such store", fix=Fix("create"))
     open_store(kept, create=True).close()

@@ -5,6 +5,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+PATIENCE = 15.0  # seconds to wait for a database that went away, that is starting or that has no connection to spare
+
 
 @dataclass(frozen=True)
 class QueryRow:
@@ -90,5 +92,7 @@ class Store(Protocol):
 
 def present_spec(record: StudyRecord) -> Mapping[str, Any]:
     """The spec as it is now: edited, if events have edited it."""
-    spec: Mapping[str, Any] = record.spec if record.snapshot is None else record.snapshot["spec"]
+    from gobetween.study.state import up_to_date
+
+    spec: Mapping[str, Any] = record.spec if record.snapshot is None else up_to_date(record.snapshot)["spec"]
     return spec

@@ -52,6 +52,8 @@ class StudyState:
         """Were some of these moments chosen by the rule of format 1?"""
         self.absorbed: Event | None = None
         """What came from a log: files and rows."""
+        self.clock = 0.0
+        """The latest time of an event, since the clock last went back."""
         self.surprises: list[str] = []
         """What a replay found to differ from the record."""
 
@@ -86,6 +88,7 @@ class StudyState:
     def apply(self, event: Event) -> None:
         """Let an event happen; fields that only the learner knows are filled in, or checked where they are recorded."""
         kind = kind_of(event)
+        self.clock = max(self.clock, event["at"])
         getattr(self, f"_on_{kind.name}")(event)
         for what, step in kind.counts(event):
             self.counts[event["mediator"]][what] += step
@@ -174,6 +177,15 @@ class StudyState:
     def _on_note(self, event: Event) -> None:
         pass
 
+    def _on_clock(self, event: Event) -> None:
+        """The clock has jumped: no lease ends later than one that begins now, and no query was asked later than now."""
+        self.clock = now = event["at"]
+        for query in self.open.values():
+            if query.until is not None:
+                lease = query.until - query.asked if self.spec.lease is None else self.spec.lease
+                query.until = min(query.until, now + lease)
+            query.asked = min(query.asked, now)
+
     def _on_stopped(self, event: Event) -> None:
         self.stopped = event
         self.identified = self.identified or event["verdict"] == "identified"
@@ -230,6 +242,7 @@ class StudyState:
             "trail": [list(point) for point in self.trail],
             "old_trail": self.old_trail,
             "absorbed": self.absorbed,
+            "clock": self.clock,
         }
 
     @classmethod
@@ -242,7 +255,7 @@ class StudyState:
         state.identified, state.shaken = data["identified"], data["shaken"]
         state.stopped, state.counts = data["stopped"], data["counts"]
         state.trail, state.old_trail = [(int(t), float(z), float(c)) for t, z, c in data["trail"]], data["old_trail"]
-        state.surprises, state.absorbed = [], data.get("absorbed")
+        state.surprises, state.absorbed, state.clock = [], data.get("absorbed"), data.get("clock", 0.0)
         return state
 
 

@@ -15,14 +15,13 @@ from gobetween.study import commands, course
 from gobetween.study.checks import LONGEST_KEY, check_text, user_name
 from gobetween.study.commands import Command
 from gobetween.study.events import Event
-from gobetween.study.record import Store, present_spec
+from gobetween.study.record import PATIENCE, Store, present_spec
 from gobetween.study.spec import StudySpec
 from gobetween.study.state import StudyState
 from gobetween.study.status import Status, status_of
 from gobetween.study.transaction import Receipt, StudyQuery, Transaction, shown, state_of
 
 T = TypeVar("T")
-PATIENCE = 5.0  # seconds to wait for a database that went away
 
 
 @dataclass(frozen=True)

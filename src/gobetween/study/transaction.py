@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from gobetween.errors import Fix, StudyError
+from gobetween.errors import Fix, StoreError, StudyError
 from gobetween.study.events import Event, Verdict, row_after
 from gobetween.study.record import QueryRow, StudyRecord
 from gobetween.study.spec import StudySpec
 from gobetween.study.state import StudyState
+
+BACK, FORWARD = 60.0, 180 * 86400.0  # seconds by which the clock of a store may go without a word
 
 
 @dataclass(frozen=True)
@@ -103,9 +105,16 @@ class Transaction:
 
     def expire(self) -> None:
         """End the leases that have run out, by the store's clock."""
+        self._notice_jump()
         for number, query in list(self.state.open.items()):
             if query.until is not None and query.until <= self.record.now and not query.expired:
                 self.do("expired", query=number, mediator=query.mediator)
+
+    def _notice_jump(self) -> None:
+        """A clock that has jumped is said in the log, and leaves no lease that does not end."""
+        before, now = self.state.clock, self.record.now
+        if before and not before - BACK <= now <= before + FORWARD:
+            self.do("clock", before=before)
 
     def conclude(self) -> None:
         """Has the rule reached its verdict? It also supersedes that of a budget."""
@@ -140,6 +149,7 @@ class Transaction:
         """Write all of it; a command that changed nothing writes nothing."""
         if not self.events:
             return
+        self._notice_jump()
         for i, event in enumerate(self.events):
             event |= {"seq": self.record.seq + 1 + i, "key": key, "part": i}
         self.events[0]["request"] = request
@@ -148,7 +158,12 @@ class Transaction:
 
 def state_of(record: StudyRecord) -> StudyState:
     """The state of a study, from its snapshot or, before the first event, from its spec."""
-    return StudyState(StudySpec.from_dict(record.spec)) if record.snapshot is None else StudyState.from_dict(record.snapshot)
+    try:
+        if record.snapshot is None:
+            return StudyState(StudySpec.from_dict(record.spec))
+        return StudyState.from_dict(record.snapshot)
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise StoreError(f"the study cannot be read ({type(error).__name__}: {error})", fix=Fix("restore")) from None
 
 
 def shown(state: StudyState, number: int, new: bool = True) -> StudyQuery:

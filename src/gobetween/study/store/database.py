@@ -1,18 +1,22 @@
 """SQLite and PostgreSQL through SQLAlchemy Core: one schema, one transaction for each command."""
 
 import json
+import os
+import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, func, inspect, select, text, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from gobetween.errors import Fix, StoreError, StudyError
-from gobetween.study.record import QueryRow
+from gobetween.study.record import PATIENCE, QueryRow
 from gobetween.study.store.engines import READS, engine_of
-from gobetween.study.store.failures import told
+from gobetween.study.store.failures import damaged, told
+from gobetween.study.store.seals import STUDY, event_seal, query_seal, study_seal
 from gobetween.study.store.tables import SCHEMA, events, queries, schema, studies
 
 PAGE = 1000  # rows that are fetched at a time
@@ -20,53 +24,88 @@ OWN = ("seq", "at", "actor", "kind", "query", "key", "part")  # fields of an eve
 
 
 class DatabaseRecord:
-    """One study inside a transaction."""
+    """One study inside a transaction. Nothing is taken from it whose seal is not right."""
 
-    def __init__(self, connection: Connection, row: Any, now: float) -> None:
-        self._connection, self._id, self.now = connection, row.id, now
+    def __init__(self, connection: Connection, row: Any, now: float, place: str) -> None:
+        self._connection, self._id, self.now, self._place = connection, row.id, now, place
+        self._row = {column: row._mapping[column] for column in STUDY}
+        if row.seal != study_seal(self._row):
+            raise damaged(place, f"study {row.name!r} is not as it was written")
         self.spec, self.about = json.loads(row.spec), json.loads(row.about)
         self.snapshot: Mapping[str, Any] | None = None if row.snapshot is None else json.loads(row.snapshot)
-        self.seq = int(row.seq)
+
+    @property
+    def seq(self) -> int:
+        return int(self._row["seq"])
 
     def query(self, number: int) -> QueryRow | None:
         where = (queries.c.study == self._id) & (queries.c.query == number)
         found = self._connection.execute(select(queries).where(where)).first()
-        return None if found is None else _query_row(found)
+        return None if found is None else self._query_row(found)
 
     def by_key(self, key: str) -> list[dict[str, Any]]:
         where = (events.c.study == self._id) & (events.c.key == key)
-        return [_event(row) for row in self._connection.execute(select(events).where(where).order_by(events.c.part))]
+        found = self._connection.execute(select(events).where(where).order_by(events.c.part)).all()
+        return list(self._events(found, self._seal_of(found[0].seq - 1))) if found else []
 
     def events(self, after: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
+        seal = self._seal_of(after)
         while limit is None or limit > 0:
             size = PAGE if limit is None else min(PAGE, limit)
             wanted = select(events).where(events.c.study == self._id, events.c.seq > after).order_by(events.c.seq).limit(size)
-            page = [_event(row) for row in self._connection.execute(wanted)]
-            yield from page
+            page = self._connection.execute(wanted).all()
+            yield from self._events(page, seal)
             if len(page) < size:
                 return
-            after, limit = page[-1]["seq"], None if limit is None else limit - size
+            after, seal, limit = page[-1].seq, page[-1].seal, None if limit is None else limit - size
 
     def rows(self) -> Iterator[QueryRow]:
         last = -1
         while True:
             wanted = select(queries).where(queries.c.study == self._id, queries.c.query > last).order_by(queries.c.query)
-            page = [_query_row(row) for row in self._connection.execute(wanted.limit(PAGE))]
+            page = [self._query_row(row) for row in self._connection.execute(wanted.limit(PAGE))]
             yield from page
             if len(page) < PAGE:
                 return
             last = page[-1].query
 
     def write(self, recorded: Sequence[Mapping[str, Any]], rows: Sequence[QueryRow], snapshot: Mapping[str, Any]) -> None:
-        self._connection.execute(events.insert(), [_columns(self._id, one) for one in recorded])
+        head, sealed = self._row["head"], []
+        for one in map(_columns, recorded):
+            head = event_seal(head, one)
+            sealed.append(one | {"study": self._id, "seal": head})
+        self._connection.execute(events.insert(), sealed)
         if rows:
-            self._connection.execute(_upsert(self._connection), [row.__dict__ | {"study": self._id} for row in rows])
-        self.snapshot, self.seq = snapshot, self.seq + len(recorded)
-        change = update(studies).where(studies.c.id == self._id)
-        self._connection.execute(change.values(snapshot=_json(snapshot), seq=self.seq))
+            self._connection.execute(_upsert(self._connection), [_query_columns(row) | {"study": self._id} for row in rows])
+        self.snapshot = snapshot
+        self._change(snapshot=_json(snapshot), seq=self.seq + len(recorded), head=head)
 
     def respecify(self, spec: Mapping[str, Any]) -> None:
-        self._connection.execute(update(studies).where(studies.c.id == self._id).values(spec=_json(spec)))
+        self._change(spec=_json(spec))
+
+    def _change(self, **values: Any) -> None:
+        self._row |= values
+        change = update(studies).where(studies.c.id == self._id)
+        self._connection.execute(change.values(**values, seal=study_seal(self._row)))
+
+    def _seal_of(self, seq: int) -> str:
+        """The seal of an event, to go on from; before the first and after the last there is none."""
+        if not 0 < seq <= self.seq:
+            return ""
+        wanted = select(events.c.seal).where(events.c.study == self._id, events.c.seq == seq)
+        return str(self._connection.execute(wanted).scalar())
+
+    def _events(self, found: Iterable[Any], seal: str) -> Iterator[dict[str, Any]]:
+        for row in found:
+            if row.seal != event_seal(seal, row._mapping):
+                raise damaged(self._place, f"event {row.seq} of study {self._row['name']!r} is not as it was written")
+            seal = row.seal
+            yield _event(row)
+
+    def _query_row(self, row: Any) -> QueryRow:
+        if row.seal != query_seal(row._mapping):
+            raise damaged(self._place, f"query {row.query} of study {self._row['name']!r} is not as it was written")
+        return QueryRow(row.query, row.mediator, row.status, row.slot, row.arm, row.reward, row.worker)
 
 
 class Database:
@@ -76,7 +115,9 @@ class Database:
         self.place = place
         self._engine, self._clock, self._is_sound = engine, clock, False
         self._lite = engine.dialect.name == "sqlite"
-        weakref.finalize(self, engine.dispose)  # connections are closed even if nobody says close
+        self.path = Path(place) if self._lite else None
+        self._owner = [os.getpid()]
+        weakref.finalize(self, _let_go, engine, self._owner)  # connections are closed even if nobody says close
 
     @classmethod
     def open(cls, where: str, *, create: bool = False, clock: Callable[[], float] | None = None) -> "Database":
@@ -88,39 +129,41 @@ class Database:
         if create:
             from gobetween.study.store.migrate import upgrade
 
-            with store._telling():
-                upgrade(store._engine)
+            with store._telling(), store._connected() as connection, connection.begin():
+                store._refuse_later(connection)
+                upgrade(connection, store.place)
         return store
 
     def create(self, name: str, spec: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-        values = {"name": name, "spec": _json(spec), "about": _json(about), "snapshot": None, "seq": 0}
-        with self._locked() as connection:
+        values = {"name": name, "spec": _json(spec), "about": _json(about), "snapshot": None, "seq": 0, "head": ""}
+        with self.locking() as connection:
+            self._refuse_later(connection)
             try:
-                connection.execute(studies.insert(), values)
+                connection.execute(studies.insert(), values | {"seal": study_seal(values)})
             except IntegrityError:
                 raise StudyError(f"{self.place} already has a study {name!r}", fix=Fix("status")) from None
 
     def names(self) -> list[str]:
-        with self._view() as connection:
+        with self.viewing() as connection:
             return _names(connection)
 
     @contextmanager
     def writing(self, name: str) -> Iterator[DatabaseRecord]:
-        with self._locked() as connection:
-            wanted = select(studies).where(studies.c.name == name)
-            yield self._record(connection, wanted if self._lite else wanted.with_for_update(), name)
+        with self.locking() as connection:
+            yield self._record(connection, _study(name) if self._lite else _locked_study(name), name)
 
     @contextmanager
     def reading(self, name: str) -> Iterator[DatabaseRecord]:
-        with self._view() as connection:
-            yield self._record(connection, select(studies).where(studies.c.name == name), name)
+        with self.viewing() as connection:
+            yield self._record(connection, _study(name), name)
 
     def _record(self, connection: Connection, wanted: Any, name: str) -> DatabaseRecord:
         row = connection.execute(wanted).first()
         if row is None:
             known = ", ".join(map(repr, _names(connection))) or "none"
             raise StudyError(f"{self.place} has no study {name!r} (it has: {known})", fix=Fix("create"))
-        return DatabaseRecord(connection, row, self._now(connection))
+        self._refuse_other(row.version)  # it may have been brought up to date since it was opened
+        return DatabaseRecord(connection, row, self._now(connection), self.place)
 
     def _now(self, connection: Connection) -> float:
         if self._clock is not None:
@@ -130,19 +173,34 @@ class Database:
         return float(connection.execute(select(func.extract("epoch", func.clock_timestamp()))).scalar_one())
 
     @contextmanager
-    def _locked(self) -> Iterator[Connection]:
+    def locking(self) -> Iterator[Connection]:
         """A transaction that writes."""
-        with self._telling(), self._engine.begin() as connection:
+        with self._telling(), self._connected() as connection, connection.begin():
             self._check_schema(connection)
             yield connection
 
     @contextmanager
-    def _view(self) -> Iterator[Connection]:
+    def viewing(self) -> Iterator[Connection]:
         """A consistent view that blocks nobody and waits for nobody."""
         level = {"isolation_level": "REPEATABLE READ"} if not self._lite else {READS: True}
-        with self._telling(), self._engine.connect().execution_options(**level) as connection, connection.begin():
+        with self._telling(), self._connected().execution_options(**level) as connection, connection.begin():
             self._check_schema(connection)
             yield connection
+
+    def _connected(self) -> Connection:
+        """A connection of this process; a server that is starting, or has none to spare, is waited for."""
+        if self._owner != [os.getpid()]:
+            self._engine.dispose(close=False)
+            self._owner[:] = [os.getpid()]
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self._engine.connect()
+            except DBAPIError as error:
+                failure = told(self.place, error)
+                if not failure.passing or time.monotonic() > deadline:
+                    raise failure from None
+                time.sleep(0.1)
 
     def _check_schema(self, connection: Connection) -> None:
         """In the first transaction: are these tables of ours?"""
@@ -150,13 +208,23 @@ class Database:
             return
         if not inspect(connection).has_table(schema.name):
             raise StoreError(f"{self.place}: holds no studies of gobetween", fix=Fix("create"))
-        found = connection.execute(select(schema.c.version)).scalar() or 0
+        self._refuse_other(connection.execute(select(schema.c.version)).scalar())
+        self._is_sound = True
+
+    def _refuse_later(self, connection: Connection) -> None:
+        """Whoever makes or changes tables must not do so in those of a later version."""
+        if inspect(connection).has_table(schema.name):
+            found = connection.execute(select(schema.c.version)).scalar()
+            self._refuse_other(max(found, SCHEMA) if isinstance(found, int) and found > 0 else found)
+
+    def _refuse_other(self, found: Any) -> None:
+        if not isinstance(found, int) or found < 1:
+            raise damaged(self.place, f"its schema is {found!r}")
         words = f"{self.place}: has schema {found}, this version uses {SCHEMA}"
         if found < SCHEMA:
             raise StoreError(words, fix=Fix("migrate"))
         if found > SCHEMA:
             raise StoreError(f"{words}: use a newer gobetween")
-        self._is_sound = True
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
@@ -167,16 +235,48 @@ class Database:
             raise told(self.place, error) from None
         except SQLAlchemyError as error:
             raise StoreError(f"{self.place}: {' '.join(str(error).split())}") from None
+        except (UnicodeDecodeError, OverflowError) as error:  # in what the database gives back
+            raise damaged(self.place, str(error)) from None
 
     def check(self) -> list[str]:
         if not self._lite:
             return []
-        with self._view() as connection:
+        with self.viewing() as connection:
             found = [str(line) for line in connection.execute(text("PRAGMA integrity_check")).scalars()]
-            return [] if found == ["ok"] else found
+            lines = [line for part in found for line in part.splitlines() if not line.startswith("***")]
+            return [] if lines == ["ok"] else lines
+
+    def outside(self, statement: str, *values: str) -> None:
+        """A statement for SQLite, outside of any transaction."""
+        raw = self._engine.raw_connection()
+        try:
+            raw.cursor().execute(statement, values)
+        except self._engine.dialect.loaded_dbapi.Error as error:
+            raise told(self.place, DBAPIError(statement, values, error)) from None
+        finally:
+            raw.close()
 
     def close(self) -> None:
-        self._engine.dispose()
+        _let_go(self._engine, self._owner)
+
+
+def _let_go(engine: Engine, owner: list[int]) -> None:
+    """Close connections; those of a process that was forked are its parent's, and only forgotten."""
+    engine.dispose(close=owner == [os.getpid()])
+
+
+def _study(name: str, *more: Any) -> Any:
+    """A study's row, with the version of the tables."""
+    version = select(schema.c.version).limit(1).scalar_subquery().label("version")
+    return select(studies, version, *more).where(studies.c.name == name)
+
+
+def _locked_study(name: str) -> Any:
+    """The same with a lock of PostgreSQL, whose holder the server ends when it falls asleep."""
+    from gobetween.study.store.postgres import ASLEEP
+
+    awake = func.set_config("idle_in_transaction_session_timeout", f"{1000 * ASLEEP:.0f}", True).label("awake")
+    return _study(name, awake).with_for_update(of=studies)
 
 
 def _names(connection: Connection) -> list[str]:
@@ -187,13 +287,18 @@ def _upsert(connection: Connection) -> Any:
     from sqlalchemy.dialects import postgresql, sqlite
 
     made: Any = (sqlite if connection.dialect.name == "sqlite" else postgresql).insert(queries)
-    names = ("mediator", "status", "slot", "arm", "reward", "worker")
+    names = ("mediator", "status", "slot", "arm", "reward", "worker", "seal")
     return made.on_conflict_do_update(index_elements=["study", "query"], set_={name: made.excluded[name] for name in names})
 
 
-def _columns(study: int, one: Mapping[str, Any]) -> dict[str, Any]:
+def _columns(one: Mapping[str, Any]) -> dict[str, Any]:
     payload = {key: value for key, value in one.items() if key not in OWN}
-    return {"study": study, "payload": _json(payload), **{key: one.get(key) for key in OWN}}
+    return {key: one.get(key) for key in OWN} | {"at": float(one["at"]), "payload": _json(payload)}
+
+
+def _query_columns(row: QueryRow) -> dict[str, Any]:
+    columns = row.__dict__ | {"reward": None if row.reward is None else float(row.reward)}
+    return columns | {"seal": query_seal(columns)}
 
 
 def _event(row: Any) -> dict[str, Any]:
@@ -202,10 +307,6 @@ def _event(row: Any) -> dict[str, Any]:
         del own["query"]
     payload: dict[str, Any] = json.loads(row.payload)
     return own | payload
-
-
-def _query_row(row: Any) -> QueryRow:
-    return QueryRow(row.query, row.mediator, row.status, row.slot, row.arm, row.reward, row.worker)
 
 
 def _json(value: Any) -> str:

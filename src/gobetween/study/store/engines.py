@@ -1,6 +1,8 @@
 """How a store is reached: the path of a SQLite file or the URL of a PostgreSQL database, as an engine of SQLAlchemy."""
 
 import os
+import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from sqlalchemy.pool import NullPool
 
 from gobetween.errors import Fix, StoreError
 
-BUSY = 120.0  # seconds that a writer waits for its turn
+BUSY = 120.0  # seconds that a writer waits for its turn in a SQLite file
 READS = "gobetween_reads"  # execution option of a connection that only reads
 
 
@@ -25,6 +27,7 @@ def engine_of(where: str, create: bool) -> tuple[Engine, str]:
             raise StoreError(f"{path}: its folder does not exist")
         if not create and not path.is_file():
             raise StoreError(f"{path}: there is no such store", fix=Fix("create"))
+        _warn_of_a_lost_log(path)
         return _lite(path), str(path)
     try:
         url = make_url(where)
@@ -35,6 +38,20 @@ def engine_of(where: str, create: bool) -> tuple[Engine, str]:
     if url.password is not None or "password" in url.query:
         raise StoreError("the URL of the store holds a password: leave it out and set PGPASSWORD in the environment")
     return _postgres(url), url.render_as_string(hide_password=True)
+
+
+def _warn_of_a_lost_log(path: Path) -> None:
+    """SQLite takes -wal and -shm away together: one without the other was copied or removed by somebody.
+
+    The -wal goes first, by a moment. When both are missing nobody can tell whether there was one.
+    """
+    wal, shm = path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
+    for _ in range(3):
+        if not path.is_file() or wal.exists() or not shm.exists():
+            return
+        time.sleep(0.05)
+    words = f"{path}: its file {wal.name} is missing, though {shm.name} is there: what was recorded last may be lost"
+    warnings.warn(words, stacklevel=2)
 
 
 def _lite(path: Path) -> Engine:
@@ -60,6 +77,16 @@ def _postgres(url: URL) -> Engine:
     password = os.environ.get("PGPASSWORD")
     full = url.set(drivername="postgresql+psycopg", password=password) if password else url.set(drivername="postgresql+psycopg")
     try:
-        return create_engine(full, pool_pre_ping=True, connect_args={"connect_timeout": 5})
+        from gobetween.study.store.postgres import Connection as Bounded
+        from gobetween.study.store.postgres import bounds
+
+        given = " ".join(url.normalized_query.get("options", ()))
+        engine = create_engine(full, pool_pre_ping=True, connect_args=bounds(given))
     except (ImportError, NoSuchModuleError):
         raise StoreError("PostgreSQL needs psycopg: pip install 'gobetween[postgres]'") from None
+
+    @event.listens_for(engine, "do_connect")
+    def connect(dialect: Any, record: Any, arguments: Any, options: Any) -> Any:
+        return Bounded.connect(*arguments, **options)
+
+    return engine

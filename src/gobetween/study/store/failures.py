@@ -2,21 +2,31 @@
 
 from sqlalchemy.exc import DBAPIError
 
-from gobetween.errors import StoreError
+from gobetween.errors import Fix, StoreError
 
 #: Codes of PostgreSQL that pass: it is stopping, crashed or starting; serialization, deadlock, too many connections.
 PASSING = ("57P01", "57P02", "57P03", "40001", "40P01", "53300")
 FULL = ("53100", "SQLITE_FULL", "SQLITE_IOERR")
 READ_ONLY = ("25006", "SQLITE_READONLY")
-FOREIGN = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
+FOREIGN = ("SQLITE_NOTADB",)
+BROKEN = ("SQLITE_CORRUPT", "XX001", "XX002")
+HELD = ("55P03", "57014", "SQLITE_BUSY", "SQLITE_LOCKED")
+LONGEST = 200  # characters of what a database says of an error
 
 
 def told(place: str, error: DBAPIError) -> StoreError:
     """What has gone wrong in a database, in one sentence."""
-    reason = " ".join(str(error.orig).split())
-    failure = StoreError(f"{place}: {_words(_code(error), reason)}")
+    reason, code = " ".join(str(error.orig).split())[:LONGEST], _code(error)
+    if code.startswith(BROKEN) or "Could not decode to UTF-8" in reason:  # for which Python's sqlite3 has no code
+        return damaged(place, reason)
+    failure = StoreError(f"{place}: {_words(code, reason)}")
     failure.passing = error.connection_invalidated or _passes(error)
     return failure
+
+
+def damaged(place: str, why: str) -> StoreError:
+    """Something in a store is not as it was written."""
+    return StoreError(f"{place}: is damaged ({why})", fix=Fix("restore"))
 
 
 def _code(error: DBAPIError) -> str:
@@ -37,6 +47,9 @@ def _words(code: str, reason: str) -> str:
         return f"cannot be written ({reason}): nothing was recorded; make room and try again"
     if code.startswith(READ_ONLY):
         return f"cannot be written ({reason}): nothing was recorded"
+    if code.startswith(HELD):
+        held = f"someone else is writing and does not come to an end ({reason})"
+        return f"{held}: nothing was recorded; try again, or end that process"
     if code.startswith(FOREIGN):
         return f"is not a store of gobetween ({reason})"
     return f"cannot be used ({reason})"

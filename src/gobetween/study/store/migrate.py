@@ -4,13 +4,18 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Engine
+from alembic.util.exc import CommandError
+from sqlalchemy import Connection
+
+from gobetween.errors import Fix, StoreError
 
 
-def upgrade(engine: Engine) -> None:
-    """From whatever there is, nothing included, to the present tables; in one transaction, so that it can be run again."""
+def upgrade(connection: Connection, place: str) -> None:
+    """From whatever there is, nothing included, to the present tables; in a transaction, so that it can be run again."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
+    config.attributes["connection"] = connection
+    try:
         command.upgrade(config, "head")
+    except CommandError as error:
+        raise StoreError(f"{place}: cannot be brought up to date ({error})", fix=Fix("restore")) from None

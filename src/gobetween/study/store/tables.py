@@ -14,7 +14,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMA = 1
+SCHEMA = 2
 metadata = MetaData()
 
 schema = Table("gobetween_schema", metadata, Column("version", Integer, primary_key=True))
@@ -27,6 +27,8 @@ studies = Table(
     Column("about", Text, nullable=False),
     Column("snapshot", Text),
     Column("seq", BigInteger, nullable=False),
+    Column("head", Text),
+    Column("seal", Text),
 )
 events = Table(
     "events",
@@ -40,6 +42,7 @@ events = Table(
     Column("key", Text, nullable=False),
     Column("part", Integer, nullable=False),
     Column("payload", Text, nullable=False),
+    Column("seal", Text, nullable=False),
     PrimaryKeyConstraint("study", "seq"),
     UniqueConstraint("study", "key", "part", name="events_key"),
 )
@@ -54,6 +57,7 @@ queries = Table(
     Column("arm", Integer),
     Column("reward", Float(53)),
     Column("worker", Text),
+    Column("seal", Text),
     PrimaryKeyConstraint("study", "query"),
     Index("queries_status", "study", "status"),
 )

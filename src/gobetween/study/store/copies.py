@@ -1,0 +1,83 @@
+"""Whole stores, copied while others write: a backup is a SQLite file that was read back, whatever the store is."""
+
+import os
+from collections import deque
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Table, select
+
+from gobetween.errors import Fix, StoreError, StudyError
+from gobetween.study.store.database import PAGE, Database
+from gobetween.study.store.failures import damaged
+from gobetween.study.store.seals import study_seal
+from gobetween.study.store.tables import events, queries, studies
+
+Counts = dict[str, int]
+
+
+def back_up(store: Database, file: Path) -> Counts:
+    """Copy all studies into a new file, as they are at one moment, and read them back; returns the events of each."""
+    if file.exists():
+        raise StoreError(f"{file}: is there already", fix=Fix("other-file"))
+    part = file.with_name(f"{file.name}.part-{os.getpid()}")
+    try:
+        if store.path is None:
+            with closing(Database.open(str(part), create=True)) as target:
+                copy_studies(store, target)
+        else:
+            store.outside("VACUUM INTO ?", str(part))  # reads as everybody else does, so that nobody waits
+        copy = Database.open(str(part))
+        copy.outside("PRAGMA journal_mode=DELETE")  # one file, without a -wal
+        counts = read_back(copy, store.place)
+        with part.open("rb") as stream:
+            os.fsync(stream.fileno())
+        part.replace(file)
+    except OSError as error:
+        raise StoreError(f"{file}: cannot be written ({error.strerror})") from None
+    finally:
+        for rest in (part, part.with_name(f"{part.name}-wal"), part.with_name(f"{part.name}-shm")):
+            rest.unlink(missing_ok=True)
+    return counts
+
+
+def read_back(store: Database, place: str) -> Counts:
+    """Every seal of every study is right, or it is said; returns how many events each study has."""
+    store.place = place
+    with closing(store):
+        counts = {}
+        for name in store.names():
+            with store.reading(name) as record:
+                counts[name] = sum(1 for _ in record.events())
+                deque(record.rows(), maxlen=0)
+                if counts[name] != record.seq:
+                    raise damaged(place, f"study {name!r} counts {record.seq} events, its log has {counts[name]}")
+        return counts
+
+
+def copy_studies(source: Database, target: Database) -> None:
+    """All studies of one store into another, in one transaction of each; names that are taken there are refused."""
+    with source.viewing() as old, target.locking() as new:
+        taken = set(new.execute(select(studies.c.name)).scalars())
+        for row in old.execute(select(studies).order_by(studies.c.id)).mappings().all():
+            if row["name"] in taken:
+                words = f"{target.place} already has a study {row['name']!r}, and nothing is overwritten"
+                raise StudyError(f"{words}: move that store away, or restore to another place")
+            if row["seal"] != study_seal(dict(row)):
+                raise damaged(source.place, f"study {row['name']!r} is not as it was written")
+            values = {key: value for key, value in row.items() if key != "id"}
+            number = new.execute(studies.insert().returning(studies.c.id), values).scalar_one()
+            for table, order in ((events, events.c.seq), (queries, queries.c.query)):
+                _copy_rows(old, new, table, order, row["id"], number)
+
+
+def _copy_rows(old: Connection, new: Connection, table: Table, order: Any, study: int, new_study: int) -> None:
+    last = -1
+    while True:
+        wanted = select(table).where(table.c.study == study, order > last).order_by(order).limit(PAGE)
+        page = [dict(row) | {"study": new_study} for row in old.execute(wanted).mappings()]
+        if not page:
+            return
+        new.execute(table.insert(), page)
+        last = page[-1][order.name]

@@ -1,0 +1,32 @@
+"""Checksums of what is stored, so that a changed byte is found when it is read. Their form belongs to the schema.
+
+An event's seal includes that of the event before it, and the study's own the last of them: nothing can be missing or exchanged.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+EVENT = ("seq", "at", "actor", "kind", "query", "key", "part", "payload")
+QUERY = ("query", "mediator", "status", "slot", "arm", "reward", "worker")
+STUDY = ("name", "spec", "about", "snapshot", "seq", "head")
+
+
+def event_seal(before: str, row: Mapping[str, Any]) -> str:
+    """Of an event's row, after an event with the seal `before` ("" for the first)."""
+    return _seal(before, *(row[column] for column in EVENT))
+
+
+def query_seal(row: Mapping[str, Any]) -> str:
+    """Of a query's row."""
+    return _seal(*(row[column] for column in QUERY))
+
+
+def study_seal(row: Mapping[str, Any]) -> str:
+    """Of a study's row; `head` is the seal of its last event."""
+    return _seal(*(row[column] for column in STUDY))
+
+
+def _seal(*parts: Any) -> str:
+    whole = "\0".join(part if isinstance(part, str) else f"\1{part!r}" for part in parts)
+    return hashlib.sha256(whole.encode(errors="backslashreplace")).hexdigest()[:32]
