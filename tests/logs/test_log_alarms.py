@@ -7,8 +7,9 @@ import pytest
 from log_tables import POLICIES, table
 
 import gobetween as gb
-from gobetween.core.alarms import log_difference, log_kt
+from gobetween.core.alarms import LEVEL, log_difference, log_kt, log_policy_evidence, policy_alarms
 from gobetween.pages.log import sentences
+from gobetween.simulation.summary import exact_interval
 
 
 def test_alarms() -> None:
@@ -69,3 +70,39 @@ def test_all_alarms_of_a_kind_are_false_with_one_percent_together() -> None:
         for alarms in (found.confounding, found.policy_alarms):
             assert sum(np.exp(-alarm.limit) for alarm in alarms) == pytest.approx(0.01)
             assert all(alarm.raised == (alarm.log_e >= alarm.limit) for alarm in alarms)
+
+
+def test_an_arm_of_many_that_is_never_shown_is_noticed() -> None:
+    """Eighty arms, one never shown: the product of all KT factors alone needs 21,800 rows."""
+    K, rng, needed = 80, np.random.default_rng(5), []
+    declared = [[1.0 / K] * K]
+    for _ in range(20):
+        counts = np.zeros((1, K), np.int64)
+        for _ in range(200):
+            counts[0, :-1] += rng.multinomial(25, [1.0 / (K - 1)] * (K - 1))
+            if policy_alarms(["m"], counts, declared, LEVEL)[0].raised:
+                break
+        needed.append(int(counts.sum()))
+    assert np.mean(needed) <= 900
+
+
+@pytest.mark.parametrize("K", [3, 12])
+def test_policy_alarms_keep_their_level(K: int) -> None:
+    """Streams of a mediator who acts as declared, looked at again and again."""
+    rng, level, raised, streams = np.random.default_rng(K), 0.1, 0, 2000
+    policy = rng.dirichlet(np.ones(K))
+    looks = np.unique(np.geomspace(1, 600, 12).astype(int))
+    limit = -np.log(level)
+    for _ in range(streams):
+        steps = np.array([rng.multinomial(more, policy) for more in np.diff(looks, prepend=0)])
+        raised += any(log_policy_evidence(counts, policy) >= limit for counts in np.cumsum(steps, axis=0))
+    assert exact_interval(raised, streams)[1] <= level
+
+
+def test_policy_evidence_is_a_martingale() -> None:
+    """Its mean after one more pull is what it is, if the policy is right; an arm that is not declared is proof."""
+    policy, counts = np.array([0.5, 0.3, 0.15, 0.05]), np.array([7, 0, 4, 1])
+    then = [np.exp(log_policy_evidence(counts + np.eye(4, dtype=np.int64)[a], policy)) for a in range(4)]
+    assert policy @ then == pytest.approx(np.exp(log_policy_evidence(counts, policy)), rel=1e-12)
+    assert log_policy_evidence(np.zeros(4, np.int64), policy) == pytest.approx(0.0, abs=1e-12)
+    assert log_policy_evidence(np.array([1, 1, 1, 1]), np.array([0.5, 0.3, 0.2, 0.0])) == np.inf
