@@ -29,12 +29,14 @@ FIXES: Mapping[str, str] = {
     "migrate": "migrate_study brings it up to date",
     "other-file": "name another file",
     "plugin": "or import the module that brings it",
+    "rename": "or, if only the name is new, rename(old, new) says so",
     "resume": "resume() goes on",
     "resume-anyway": "resume() asks on all the same",
     "silent": "if this mediator sometimes answers nothing, say silent=True",
     "skip-bad": "skip_bad=True leaves them out",
     "status": "status() shows it",
     "surprise": "correct this, or say accept_surprise=True",
+    "which-name": "say what='arm' or what='mediator'",
 }
 
 

@@ -154,6 +154,43 @@ def test_the_file_freezes_and_says_which_field(folder: Path) -> None:
     assert "lease changed from 259200.0 to 86400.0" in good(folder, "events")
 
 
+def test_what_an_edited_file_changes_is_said_and_names_are_not_replaced(folder: Path) -> None:
+    path = folder / "study.toml"
+    text = path.read_text()
+    good(folder, "ask")
+    path.write_text(text.replace('"3d"', '"2d"').replace("north@example.org", "n@example.org"))
+    assert good(folder, "check").splitlines() == [
+        "would take over contacts: north@example.org -> n@example.org", "would take over lease: 3d -> 2d",
+    ]  # fmt: skip
+    assert data(folder, "check")["changes"]["lease"] == [259200.0, 172800.0]
+    assert good(folder, "events", "--study", "study.sqlite").count("\n") == 1
+    assert good(folder, "ask").splitlines()[:2] == [
+        "took over contacts: north@example.org -> n@example.org", "took over lease: 3d -> 2d",
+    ]  # fmt: skip
+    path.write_text(text.replace('"3d"', '"1d"').replace("north@example.org", "n@example.org"))
+    beside = run(folder, "ask", "--json")
+    assert beside.stderr == "took over lease: 2d -> 1d\n"
+    assert json.loads(beside.stdout)["format"] == 1
+    renamed = path.read_text().replace('"North"', '"Nord"')
+    path.write_text(renamed)
+    before = good(folder, "export", "--jsonl", "-", "--study", "study.sqlite")
+    for verb in ("ask", "check"):
+        said = refused(folder, verb)
+        assert "mediators: there is 'Nord' where the study has 'North': undo that; or, if only the name is new" in said
+        assert "gobetween rename OLD NEW" in said
+    assert good(folder, "export", "--jsonl", "-", "--study", "study.sqlite") == before
+    assert good(folder, "rename", "North", "Nord") == "North is called Nord now\n"
+    assert good(folder, "check") == "the file and the stored study agree\n"
+    assert "query 0: ask Nord" in good(folder, "pending")
+    assert "still says 'Nord': write 'North' there too" in good(folder, "rename", "Nord", "North")
+    path.write_text(renamed.replace("delta = 0.05", "delta = 2"))
+    assert "delta" in refused(folder, "check")
+    assert "is no study file" in refused(folder, "check", "--study", "study.sqlite")
+    (folder / "new.toml").write_text(text)
+    assert "it has no store yet, gobetween init makes one" in good(folder, "check", "--study", "new.toml")
+    assert not (folder / "new.sqlite").exists()
+
+
 def test_plan_and_simulate_read_the_same_file(folder: Path) -> None:
     assert "text message" in good(folder, "plan", "study.toml")
     done = run(folder, "simulate", "study.toml", "--runs", 2, "--max-steps", 50, GOBETWEEN_JIT="off")

@@ -28,6 +28,8 @@ COMMANDS = {
     "back": "A mediator can be asked again.",
     "pause": "Issue no more queries for now.",
     "resume": "Go on after a pause or a verdict.",
+    "rename": "Give an arm or a mediator another name.",
+    "check": "What an edited study file would change; nothing happens.",
     "note": "Write something into the log.",
     "events": "The log.",
     "export": "Queries as CSV, events as JSON lines.",
@@ -37,7 +39,7 @@ COMMANDS = {
 #: Files that hold several commands, each under its own name; any other command is `command` in a file of its own name.
 SHARED = {
     "asking": ("ask", "tell", "correct", "cancel", "pending"),
-    "people": ("away", "back", "pause", "resume", "note"),
+    "people": ("away", "back", "pause", "resume", "rename", "check", "note"),
     "looking": ("status", "events", "export", "report", "doctor"),
 }
 

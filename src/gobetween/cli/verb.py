@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import click
 
 from gobetween.cli.plugins import ready
-from gobetween.cli.terminal import show
-from gobetween.errors import StudyError
+from gobetween.cli.terminal import printable, show
+from gobetween.errors import Fix, GoBetweenError, StudyError
 
 if TYPE_CHECKING:
+    from gobetween.study.edits import Changes
     from gobetween.study.study import Study
     from gobetween.study.transaction import Receipt, StudyQuery
 
@@ -54,7 +55,36 @@ class Call:
         if found.unsaved:
             differs = f"{self.where} differs from the stored study ({', '.join(found.unsaved)})"
             click.echo(f"note: {differs}; the next ask or tell takes that over or refuses", err=True)
+        self._say_taken_over(found.taken_over)
         return found
+
+    def quietly(self) -> "Study":
+        """The study that is meant, whatever its file says now."""
+        self.prepare()
+        from gobetween.study.opening import open_study
+
+        return open_study(self.where, self.name, self.actor, take_over=False)
+
+    def would_change(self) -> "Changes | None":
+        """What the study file would change; None where it has no store yet."""
+        self.prepare()
+        from gobetween.study.opening import open_study
+        from gobetween.study.spec import StudySpec
+
+        spec = StudySpec.from_toml(self.where)
+        try:
+            return open_study(self.where, self.name, self.actor, take_over=False).check(spec)
+        except GoBetweenError as error:
+            if error.fix != Fix("create"):
+                raise
+            return None
+
+    def _say_taken_over(self, changes: "Changes") -> None:
+        """What came from an edited file; beside JSON on standard error."""
+        from gobetween.study.edits import change_words
+
+        for line in change_words(changes):
+            click.echo(printable(f"took over {line}"), err=self.as_json)
 
     def show(self, value: dict[str, object], *lines: str) -> None:
         """Print one JSON object, or lines for people."""

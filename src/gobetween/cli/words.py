@@ -19,12 +19,14 @@ FIXES: Mapping[str, str] = {
     "migrate": "gobetween doctor --migrate brings it up to date",
     "other-file": "name another file",
     "plugin": "or install the package that brings it, or name its module by gobetween --plugin MODULE",
+    "rename": "or, if only the name is new, gobetween rename OLD NEW says so",
     "resume": "gobetween resume goes on",
     "resume-anyway": "gobetween resume asks on all the same",
     "silent": "if this mediator sometimes answers nothing, write silent = true",
     "skip-bad": "--skip-bad leaves them out",
     "status": "gobetween status shows it",
     "surprise": "correct this, or say --accept-surprise",
+    "which-name": "say --arm or --mediator",
 }
 
 

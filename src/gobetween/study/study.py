@@ -14,6 +14,7 @@ from gobetween.logs.counts import LogStats
 from gobetween.study import commands, course
 from gobetween.study.checks import LONGEST_KEY, check_text, user_name
 from gobetween.study.commands import Command
+from gobetween.study.edits import Changes, changes_to
 from gobetween.study.events import Event
 from gobetween.study.record import Store, present_spec
 from gobetween.study.spec import StudySpec
@@ -68,6 +69,8 @@ class Study:
         self.store, self.name, self.actor = store, name, actor or user_name()
         self.unsaved: tuple[str, ...] = ()
         """Fields in which study.toml differs from the stored study, when it was opened only to look."""
+        self.taken_over: Changes = {}
+        """What the last `edit` changed, as field → (old, new); opening a changed study.toml is one."""
 
     @classmethod
     def open(cls, path_or_url: str | PathLike[str], name: str | None = None, *, actor: str | None = None) -> "Study":
@@ -190,8 +193,16 @@ class Study:
         return self._do(course.note(text), key)
 
     def edit(self, spec: StudySpec) -> Receipt:
-        """Take over a changed spec: before the first event any, afterwards only what cannot touch the mathematics."""
-        return self._do(course.edit(spec), None)
+        """Take over a changed spec: before the first event any, afterwards only what cannot touch the mathematics.
+
+        `check` says beforehand what that would change; names change by `rename` only.
+        """
+        receipt, self.taken_over = self._do(course.edit(spec), None)
+        return receipt
+
+    def rename(self, old: str, new: str, *, what: str | None = None, key: str | None = None) -> Receipt:
+        """Another name for an arm or a mediator, which stays the same; what="arm" or "mediator" where both have the old one."""
+        return self._do(course.rename(old, new, what), key)
 
     # views ------------------------------------------------------------------------------------------------------------
 
@@ -212,6 +223,11 @@ class Study:
         """The spec as it is now."""
         with self.store.reading(self.name) as record:
             return StudySpec.from_dict(present_spec(record))
+
+    def check(self, spec: StudySpec) -> dict[str, tuple[Any, Any]]:
+        """What `edit` would change, as field → (old, new), or its refusal; nothing happens."""
+        with self.store.reading(self.name) as record:
+            return changes_to(present_spec(record), spec, begun=record.seq > 0)
 
     def status(self) -> Status:
         """How the study stands."""
