@@ -21,8 +21,10 @@ class Fix:
 
 #: What can be done, in the words of Python; `{}` is what it is about.
 FIXES: Mapping[str, str] = {
+    "again": "if it is another answer, say again=True",
     "back": "back(mediator) says that someone is back",
     "budget": "edit(spec) can raise it",
+    "cancel": "cancel({}) withdraws it",
     "columns": "name columns with mediator=…, arm=…, reward=…",
     "correct": "correct({}, …) changes that",
     "create": "Study.create makes one",

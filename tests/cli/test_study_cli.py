@@ -70,19 +70,24 @@ def test_a_study_by_hand(folder: Path) -> None:
     good(folder, "note", "all quiet")
     assert "query 1: ask South" in good(folder, "pending")
     good(folder, "cancel", 1, "--reason", "closed")
+    unasked = ("tell", "--mediator", "South", "--arm", "letter", "--reward", 1)
+    good(folder, *unasked)
+    assert "if it is another answer, say --again" in refused(folder, *unasked)
+    good(folder, "correct", 4, "--mediator", "North", "--reason", "wrong line")
+    assert "took out the answer to query 4" in good(folder, "void", 4, "--reason", "not ours")
     status = good(folder, "status")
     assert "the study is not sure yet" in status
     assert "They are not the stopping rule" in status.replace("\n", " ")
     assert "corrections are not chosen by their reward" in status.replace("\n", " ")
     log = good(folder, "events")
     assert "query 0 corrected from letter paying 1 to text message paying 1: misread" in log
-    assert log.count("\n") == 13
+    assert log.count("\n") == 16
     assert good(folder, "events", "--after", 11, "--limit", 1).count("\n") == 1
     assert "all is well" in good(folder, "doctor")
     rows = list(csv.DictReader(io.StringIO(good(folder, "export", "--csv", "-"))))
-    assert [row["status"] for row in rows] == ["told", "cancelled", "silent", "told"]
+    assert [row["status"] for row in rows] == ["told", "cancelled", "silent", "told", "voided"]
     lines = good(folder, "export", "--jsonl", "-").splitlines()
-    assert [json.loads(line)["seq"] for line in lines] == list(range(1, 14))
+    assert [json.loads(line)["seq"] for line in lines] == list(range(1, 17))
     good(folder, "export", "--csv", "out.csv", "--jsonl", "out.jsonl")
     assert (folder / "out.csv").read_text().startswith("query,mediator,status,arm,reward,slot,worker\n")
 
@@ -104,8 +109,8 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
     ]  # fmt: skip
     assert list(status["arms"][0]) == ["arm", "pulls", "estimate", "low", "high"]
     assert list(status["mediators"][0]) == [
-        "mediator", "contact", "away", "asked", "told", "silent", "cancelled", "expired", "late", "unasked", "corrected", "share",
-        "target",
+        "mediator", "contact", "away", "asked", "told", "silent", "cancelled", "expired", "late", "unasked", "corrected", "voided",
+        "share", "target",
     ]  # fmt: skip
     assert list(status["pending"][0]) == ["query", "mediator", "worker", "age", "until", "expired", "reissue_of"]
     assert [list(json.loads(line))[:7] for line in good(folder, "events", "--json").splitlines()] == [

@@ -21,6 +21,7 @@ COMMANDS = {
     "ask": "Whom to ask next.",
     "tell": "Record an answer.",
     "correct": "Replace an answer that was wrong.",
+    "void": "Take an answer out of the count.",
     "status": "The answer so far, and how far the study is from being sure.",
     "pending": "Queries that wait for an answer.",
     "cancel": "Withdraw an open query.",
@@ -38,7 +39,7 @@ COMMANDS = {
 }
 #: Files that hold several commands, each under its own name; any other command is `command` in a file of its own name.
 SHARED = {
-    "asking": ("ask", "tell", "correct", "cancel", "pending"),
+    "asking": ("ask", "tell", "correct", "void", "cancel", "pending"),
     "people": ("away", "back", "pause", "resume", "rename", "check", "note"),
     "looking": ("status", "events", "export", "report", "doctor"),
 }

@@ -1,4 +1,4 @@
-"""The verbs of asking and answering: ask, tell, correct, cancel, pending."""
+"""The verbs of asking and answering: ask, tell, correct, void, cancel, pending."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -39,6 +39,7 @@ def ask(call: Call, n: int | None, worker: str | None, key: str | None) -> None:
 @click.argument("query", type=int, required=False)
 @answer
 @click.option("--mediator", help="Who answered unasked, when there is no query.")
+@click.option("--again", is_flag=True, help="It is another answer, though the same came unasked a moment ago.")
 def tell(call: Call, query: int | None, mediator: str | None, **answered: Any) -> None:
     """Record an answer: tell QUERY --arm … --reward …, or --silent, or --mediator … --arm … --reward … (unasked)."""
     receipt = call.open().tell(query, mediator=mediator, **answered)
@@ -48,10 +49,20 @@ def tell(call: Call, query: int | None, mediator: str | None, **answered: Any) -
 @verb("correct")
 @click.argument("query", type=int)
 @answer
+@click.option("--mediator", help="Who really gave it; alone, the answer stays.")
 @click.option("--reason", required=True, help="Why; it is kept.")
-def correct(call: Call, query: int, reason: str, **answered: Any) -> None:
-    """Replace an answer that was wrong; both stay in the log."""
-    call.done(call.open().correct(query, reason=reason, **answered), f"corrected query {query}")
+def correct(call: Call, query: int, **answered: Any) -> None:
+    """Replace an answer that was wrong, or the mediator who gave it; all stays in the log."""
+    call.done(call.open().correct(query, **answered), f"corrected query {query}")
+
+
+@verb("void")
+@click.argument("query", type=int)
+@click.option("--reason", required=True, help="Why; it is kept, and must have nothing to do with rewards.")
+@click.option("--key", help="Makes the command safe to repeat.")
+def void(call: Call, query: int, reason: str, key: str | None) -> None:
+    """Take an answer out of the count, for reasons that have nothing to do with rewards; it stays in the log."""
+    call.done(call.open().void(query, reason=reason, key=key), f"took out the answer to query {query}")
 
 
 @verb("cancel")

@@ -11,8 +11,10 @@ from gobetween.cli.plugins import ready
 F = TypeVar("F", bound=Callable[..., None])
 #: What can be done, in the words of the command line; the names are those of `errors.FIXES`.
 FIXES: Mapping[str, str] = {
+    "again": "if it is another answer, say --again",
     "back": "gobetween back NAME says that someone is back",
     "budget": "raise the budget in the study file first",
+    "cancel": "gobetween cancel {} withdraws it",
     "columns": "name columns with --mediator, --arm, --reward",
     "correct": "gobetween correct {} changes that",
     "create": "gobetween init makes one",

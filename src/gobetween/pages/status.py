@@ -7,7 +7,7 @@ from gobetween.pages.words import duration, moment
 from gobetween.study.status import Status
 
 SHOWN = 20  # open queries that are listed
-RARE = ("silent", "cancelled", "expired", "late", "unasked", "corrected")
+RARE = ("silent", "cancelled", "expired", "late", "unasked", "corrected", "voided")
 
 
 def sections(status: Status) -> list[Section]:

@@ -16,6 +16,7 @@ from gobetween.study.events import Event
 from gobetween.study.transaction import Receipt, StudyQuery, Transaction, shown, verdict_in, why_nothing
 
 T = TypeVar("T")
+SOON, LAST = 600.0, 50  # an unasked answer is compared with those of so many seconds and events before
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,15 @@ def _issue(tx: Transaction, wanted: int, worker: str | None) -> list[StudyQuery]
 
 
 def tell(
-    query: StudyQuery | int | None, arm: str | None, reward: float | None, silent: bool, mediator: str | None, surprise: bool
+    query: StudyQuery | int | None,
+    arm: str | None,
+    reward: float | None,
+    silent: bool,
+    mediator: str | None,
+    surprise: bool,
+    another: bool = False,
 ) -> Command[Receipt]:
-    """Record an answer."""
+    """Record an answer; `another`: even if the same came unasked a moment ago."""
     number = query.id if isinstance(query, StudyQuery) else query
     if number is None and mediator is None:
         raise StudyError("name the query that is answered, or the mediator who answered unasked")
@@ -104,6 +111,8 @@ def tell(
 
     def work(tx: Transaction) -> Receipt:
         if number is None:
+            if not another:
+                _refuse_twin(tx, {"mediator": mediator} | ({} if silent else {"arm": arm, "reward": reward}))
             return _record(tx, {"mediator": mediator, "unasked": True}, answer, silent)
         row = tx.row(number)
         name = tx.mediator(row)
@@ -117,10 +126,26 @@ def tell(
             raise ConflictError(f"query {number} was answered before with {words}", fix=Fix("correct", str(number)))
         if row.status == "cancelled":
             raise StudyError(f"query {number} was cancelled: tell it as unasked if its answer is to count all the same")
+        if row.status == "voided":
+            raise StudyError(f"the answer to query {number} was taken out: tell it as unasked if it is to count all the same")
         return _record(tx, {"query": number, "mediator": name, "unasked": False}, answer, silent)
 
     request = {"query": number, "mediator": mediator if number is None else None, "silent": silent, **answer}
     return Command("tell", request, work, rebuilt)
+
+
+def _refuse_twin(tx: Transaction, answer: Event) -> None:
+    """Refuse what came unasked in the same words a moment ago, and was not taken out since: is it a second answer?"""
+    last = list(tx.record.events(max(0, tx.record.seq - LAST)))
+    gone = {event["query"] for event in last if event["kind"] in ("voided", "corrected", "moved")}
+    for event in reversed(last):
+        age = tx.record.now - event["at"]
+        if age > SOON or not event.get("unasked") or event["query"] in gone:
+            continue
+        if {key: event[key] for key in ("mediator", "arm", "reward") if key in event} == answer:
+            said = "silent" if "arm" not in answer else f"arm {answer['arm']!r}, reward {answer['reward']:g}"
+            number, ago = event["query"], f"{max(0.0, age):.0f} s ago"
+            raise ConflictError(f"{answer['mediator']!r} said the same {ago} (query {number}, {said})", fix=Fix("again"))
 
 
 def _record(tx: Transaction, about: Event, answer: Event, silent: bool) -> Receipt:
@@ -135,9 +160,15 @@ def _check_silence(silent: bool, arm: str | None, reward: float | None) -> None:
 
 
 def correct(
-    query: StudyQuery | int, arm: str | None, reward: float | None, silent: bool, reason: str, surprise: bool
+    query: StudyQuery | int,
+    arm: str | None,
+    reward: float | None,
+    silent: bool,
+    mediator: str | None,
+    reason: str,
+    surprise: bool,
 ) -> Command[Receipt]:
-    """Replace an answer."""
+    """Replace an answer, or the mediator who gave it, or both."""
     number = query.id if isinstance(query, StudyQuery) else query
     check_some_text("reason", reason, "a correction needs a reason")
     reward = as_float(reward)
@@ -147,17 +178,44 @@ def correct(
         if row.status not in ("told", "silent"):
             raise StudyError(f"query {number} is {row.status}: there is no answer to correct")
         _check_silence(silent, arm, reward)
-        if not silent and (arm is None or reward is None):
-            raise StudyError("a correction needs the right arm and reward, or silent")
-        old, new = tx.said(row), None if silent else {"arm": arm, "reward": reward}
-        if old == new:
+        stays = mediator is not None and not silent and arm is None and reward is None
+        if not (silent or stays) and (arm is None or reward is None):
+            raise StudyError("a correction needs the right arm and reward, or silent, or the right mediator")
+        old, was = tx.said(row), tx.mediator(row)
+        new, who = old if stays else None if silent else {"arm": arm, "reward": reward}, mediator or was
+        if (old, was) == (new, who):
             return Receipt(recorded=False, query=number)
-        about = {"query": number, "mediator": tx.mediator(row), "slot": row.slot}
-        tx.do("corrected", **about, old=old, new=new, reason=reason, surprise=bool(surprise))
+        about = {"query": number, "mediator": who, "slot": row.slot}
+        more = {"reason": reason, "surprise": bool(surprise)}
+        if was != who:  # what the other one may pull is asked of the answer that stays
+            tx.do("moved", **about, was=was, answer=old, **(more if old == new else more | {"surprise": True}))
+        if old != new:
+            tx.do("corrected", **about, old=old, new=new, **more)
         return tx.receipt(number)
 
     request = {"query": number, "arm": arm, "reward": reward, "silent": silent, "reason": reason}
+    if mediator is not None:
+        request["mediator"] = mediator
     return Command("correct", request, work, rebuilt)
+
+
+def void(query: StudyQuery | int, reason: str) -> Command[Receipt]:
+    """Take an answer out of the count."""
+    number = query.id if isinstance(query, StudyQuery) else query
+    check_some_text("reason", reason, "taking an answer out needs a reason")
+
+    def work(tx: Transaction) -> Receipt:
+        row = tx.row(number)
+        if row.status == "voided":
+            return Receipt(recorded=False, query=number)
+        if number in tx.state.open:
+            raise StudyError(f"query {number} is open: there is no answer to take out", fix=Fix("cancel", str(number)))
+        if row.status not in ("told", "silent"):
+            raise StudyError(f"query {number} is {row.status}: there is no answer to take out")
+        tx.do("voided", query=number, mediator=tx.mediator(row), slot=row.slot, old=tx.said(row), reason=reason)
+        return tx.receipt(number)
+
+    return Command("void", {"query": number}, work, rebuilt)
 
 
 def cancel(query: StudyQuery | int, reason: str) -> Command[Receipt]:

@@ -10,7 +10,8 @@ from gobetween.study.transaction import verdict_words
 def sentence(state: StudyState, progress: Progress) -> str:
     """The answer so far."""
     if state.stopped is not None and state.stopped["verdict"] == "identified":
-        return f"The best arm is {state.stopped['arm']!r}; this is wrong with probability at most {state.spec.delta:g}."
+        risk = f"this is wrong with probability at most {state.spec.delta:g}{condition(state)}"
+        return f"The best arm is {state.stopped['arm']!r}; {risk}."
     if state.stopped is None and state.identified:
         return f"The best arm was found to be {state.learner.recommendation!r}; the study was reopened and goes on."
     if state.stopped is not None:
@@ -18,6 +19,14 @@ def sentence(state: StudyState, progress: Progress) -> str:
     if progress.leader is None:
         return "Nothing is known yet: no answer has been counted."
     return f"{progress.leader!r} leads after {progress.counted} counted answers; the study is not sure yet."
+
+
+def condition(state: StudyState) -> str:
+    """What the guarantee rests on where answers were taken out, as the end of its sentence."""
+    voided = sum(counts["voided"] for counts in state.counts.values())
+    if not voided:
+        return ""
+    return f", if the {'answer that was' if voided == 1 else f'{voided} answers that were'} taken out did not depend on rewards"
 
 
 def how_far(state: StudyState, progress: Progress) -> str:
@@ -60,9 +69,15 @@ def assumptions(state: StudyState, progress: Progress) -> list[str]:
             "shares are shown)."
         )
     if state.shaken:
-        found.append("An answer was corrected after the verdict, which stays as recorded until the study is resumed.")
+        found.append(
+            "An answer was taken out or corrected after the verdict, which stays as recorded until the study is resumed."
+        )
     if total["corrected"]:
         found.append(
             f"Corrected answers: {total['corrected']}. The guarantee assumes that corrections are not chosen by their reward."
+        )
+    if total["voided"]:
+        found.append(
+            f"Answers that were taken out: {total['voided']}. The guarantee assumes that why had nothing to do with rewards."
         )
     return found

@@ -42,7 +42,7 @@ class Exported(TypedDict):
     query: int
     mediator: str
     status: str
-    """open, told, silent, cancelled or expired."""
+    """open, told, silent, cancelled, expired or voided."""
     arm: str | None
     reward: float | None
     slot: int | None
@@ -142,13 +142,16 @@ class Study:
         silent: bool = False,
         mediator: str | None = None,
         accept_surprise: bool = False,
+        again: bool = False,
         key: str | None = None,
     ) -> Receipt:
         """Record an answer: arm and reward, or silent=True. Without a query, name the mediator who answered unasked.
 
-        The same answer again is "already recorded"; another answer to the same query is refused: see `correct`.
+        The same answer again is "already recorded"; another answer to the same query is refused: see `correct`. An unasked
+        answer that is the same as one of the last ten minutes needs again=True or a key, lest one is counted twice.
         """
-        return self._do(commands.tell(query, arm, reward, silent, mediator, accept_surprise), key)
+        another = again or key is not None
+        return self._do(commands.tell(query, arm, reward, silent, mediator, accept_surprise, another), key)
 
     def correct(
         self,
@@ -157,12 +160,23 @@ class Study:
         arm: str | None = None,
         reward: float | None = None,
         silent: bool = False,
+        mediator: str | None = None,
         reason: str,
         accept_surprise: bool = False,
         key: str | None = None,
     ) -> Receipt:
-        """Replace an answer that was wrong. The guarantee assumes that corrections are not chosen by their reward."""
-        return self._do(commands.correct(query, arm, reward, silent, reason, accept_surprise), key)
+        """Replace an answer that was wrong, or name the mediator who really gave it (alone: the answer stays).
+
+        The guarantee assumes that corrections are not chosen by their reward.
+        """
+        return self._do(commands.correct(query, arm, reward, silent, mediator, reason, accept_surprise), key)
+
+    def void(self, query: StudyQuery | int, *, reason: str, key: str | None = None) -> Receipt:
+        """Take an answer out of the count, as if its query had been cancelled; it stays in the log.
+
+        The guarantee assumes that answers are not taken out because of their reward, and status says so.
+        """
+        return self._do(commands.void(query, reason), key)
 
     def cancel(self, query: StudyQuery | int, *, reason: str = "", key: str | None = None) -> Receipt:
         """Withdraw an open query. Why must not depend on its reward, nor on answers to later queries."""
