@@ -4,8 +4,10 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +196,43 @@ def test_what_an_edited_file_changes_is_said_and_names_are_not_replaced(folder: 
     (folder / "new.toml").write_text(text)
     assert "it has no store yet, gobetween init makes one" in good(folder, "check", "--study", "new.toml")
     assert not (folder / "new.sqlite").exists()
+
+
+def test_a_file_of_answers_is_told_wholly_or_not_at_all(folder: Path) -> None:
+    good(folder, "ask", "-n", 3)
+    file = folder / "answers.csv"
+    bad = "query,mediator,arm,reward,key\n0,,letter,1,\n,South,letter,0,k1\n2,,fax,1,\n"
+    file.write_text(bad)
+    before = good(folder, "events", "--json")
+    said = refused(folder, "tell", "--csv", "answers.csv")
+    assert said.startswith("gobetween: answers.csv row 3: arm 'fax' is not known: choose one of")
+    file.write_text(bad.replace("fax", "letter"))
+    assert good(folder, "tell", "--csv", "answers.csv", "--dry-run") == "would record 3 of 3 rows\n"
+    assert good(folder, "events", "--json") == before
+    assert good(folder, "tell", "--csv", "answers.csv") == "recorded 3 of 3 rows\n"
+    again = good(folder, "tell", "--csv", "answers.csv")
+    assert again == "recorded 0 of 3 rows\nalready recorded: 3\n"
+    assert data(folder, "tell", "--csv", "answers.csv", "--dry-run")["rows"][1]["query"] == 3
+    assert "--dry-run goes with --csv FILE" in refused(folder, "tell", 1, "--silent", "--dry-run")
+    assert "leave out the query" in refused(folder, "tell", 1, "--csv", "answers.csv")
+    assert "all is well" in good(folder, "doctor")
+
+
+def test_pending_says_what_is_late_and_reminds(folder: Path) -> None:
+    path = folder / "study.toml"
+    path.write_text(path.read_text().replace('"3d"', '"1s"'))
+    good(folder, "ask")
+    line = good(folder, "pending").strip()
+    assert re.fullmatch(r"query 0: ask North \(north@example.org\), open for \d+ s, lease end(s|ed) 20.*", line)
+    time.sleep(1.1)
+    late = data(folder, "pending", "--overdue")
+    assert (late["queries"][0]["overdue"], late["queries"][0]["age"] > 1.0) == (True, True)
+    shown = good(folder, "pending", "--overdue")
+    assert "lease ended 20" in shown
+    assert "To north@example.org:\nDear North, an answer is still missing for “" in shown
+    assert "- query 0, asked 20" in shown
+    good(folder, "tell", 0, "--silent")
+    assert good(folder, "pending", "--overdue") == "no query is late\n"
 
 
 def test_plan_and_simulate_read_the_same_file(folder: Path) -> None:

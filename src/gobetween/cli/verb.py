@@ -92,7 +92,7 @@ class Call:
 
     def done(self, receipt: "Receipt", words: str) -> None:
         """Print what a command has brought about."""
-        self.show(asdict(receipt), *_receipt_lines(receipt, words))
+        self.show(asdict(receipt), *receipt_lines(receipt, words))
 
 
 def verb(name: str) -> Callable[[Callable[..., None]], click.Command]:
@@ -123,7 +123,8 @@ def query_words(query: "StudyQuery") -> str:
     return f"query {query.id}: ask {query.mediator}{contact}{again}{'' if query.new else ' (already asked)'}"
 
 
-def _receipt_lines(receipt: "Receipt", done: str) -> list[str]:
+def receipt_lines(receipt: "Receipt", done: str) -> list[str]:
+    """What a command has brought about, for people."""
     lines = [done if receipt.recorded else "already recorded, nothing changed"]
     if receipt.late:
         lines.append("it came after its lease had ended; it counts, and is marked as late")

@@ -5,13 +5,14 @@ A command is checked when it is made; what it does inside a transaction is its `
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from gobetween.core.family import is_number
-from gobetween.errors import ConflictError, Fix, StudyError
-from gobetween.study.checks import as_float, check_some_text, check_text
+from gobetween.errors import ConflictError, Fix, GoBetweenError, StudyError, spelled
+from gobetween.study.checks import LONGEST_KEY, as_float, check_some_text, check_text
 from gobetween.study.events import Event
 from gobetween.study.transaction import Receipt, StudyQuery, Transaction, shown, verdict_in, why_nothing
 
@@ -132,6 +133,56 @@ def tell(
 
     request = {"query": number, "mediator": mediator if number is None else None, "silent": silent, **answer}
     return Command("tell", request, work, rebuilt)
+
+
+def tell_all(rows: Sequence[Mapping[str, Any]], surprise: bool, another: bool, dry: bool) -> Command[list[Receipt]]:
+    """Record many answers or none: rows with `where` they stand, a key and what `tell` takes; dry: only try."""
+    told = [(row["where"], row["key"], _telling(row, surprise, another)) for row in rows]
+    first: dict[str, str] = {}
+    for where, key, _ in told:
+        check_text(f"{where}: key", key, LONGEST_KEY)
+        if key in first:
+            raise StudyError(f"{where}: its key {key!r} is also that of {first[key]}")
+        first[key] = where
+
+    def work(tx: Transaction) -> list[Receipt]:
+        done = [_one_of_many(tx, *row) for row in told]
+        if dry:
+            tx.events.clear()
+        return done
+
+    def again(tx: Transaction, events: list[Event], own: bool) -> list[Receipt]:
+        return [Receipt(recorded=False, query=event.get("query")) for event in events]
+
+    return Command("tell-all", {"rows": [dict(row) for row in rows]}, work, again)
+
+
+def _telling(row: Mapping[str, Any], surprise: bool, another: bool) -> Command[Receipt]:
+    with _at(row["where"]):
+        answer = (row["arm"], row["reward"], row["silent"], row["mediator"])
+        return tell(row["query"], *answer, surprise, another or row["own_key"])
+
+
+def _one_of_many(tx: Transaction, where: str, key: str, command: Command[Receipt]) -> Receipt:
+    with _at(where):
+        if before := tx.record.by_key(key):
+            if before[0].get("request") != command.request:
+                raise ConflictError(f"key {key!r} was used before for something else: choose another")
+            return command.again(tx, before, False)
+        since = len(tx.events)
+        receipt = command.work(tx)
+        tx.keyed(since, key, command.request)
+        return receipt
+
+
+@contextmanager
+def _at(where: str) -> Iterator[None]:
+    """What is refused says where it stands."""
+    try:
+        yield
+    except GoBetweenError as error:
+        kind = type(error) if isinstance(error, StudyError) else StudyError
+        raise kind(f"{where}: {spelled(error.where)} {error.what}".replace(":  ", ": "), fix=error.fix) from None
 
 
 def _refuse_twin(tx: Transaction, answer: Event) -> None:

@@ -250,7 +250,7 @@ class StudyState:
         state.open = {number: Open(**query) for number, query in data["open"]}
         state.to_reissue, state.away, state.paused = list(data["to_reissue"]), list(data["away"]), data["paused"]
         state.identified, state.shaken = data["identified"], data["shaken"]
-        state.stopped, state.counts = data["stopped"], data["counts"]
+        state.stopped, state.counts = data["stopped"], {name: dict(counts) for name, counts in data["counts"].items()}
         state.trail, state.old_trail = [(int(t), float(z), float(c)) for t, z, c in data["trail"]], data["old_trail"]
         state.surprises, state.absorbed = [], data.get("absorbed")
         return state

@@ -153,6 +153,17 @@ class Study:
         another = again or key is not None
         return self._do(commands.tell(query, arm, reward, silent, mediator, accept_surprise, another), key)
 
+    def tell_csv(
+        self, path: str | PathLike[str], *, accept_surprise: bool = False, again: bool = False, dry_run: bool = False
+    ) -> list[Receipt]:
+        """Record the answers of a CSV file, all or none; its columns are of query, mediator, arm, reward, silent, key.
+
+        The same file again is "already recorded", row by row. dry_run=True only tries, and changes nothing.
+        """
+        from gobetween.study.answer_file import read_answers
+
+        return self._do(commands.tell_all(read_answers(path), accept_surprise, again, dry_run), None)
+
     def correct(
         self,
         query: StudyQuery | int,

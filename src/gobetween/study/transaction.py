@@ -136,13 +136,18 @@ class Transaction:
         """Settle, and say what this command has brought about."""
         return Receipt(True, query, late, self.settle(), verdict_in(self.events))
 
+    def keyed(self, since: int, key: str, request: str) -> None:
+        """Events from that place on are those of a command of its own, one of many in this transaction."""
+        for part, event in enumerate(self.events[since:]):
+            event |= {"key": key, "part": part} | ({} if part else {"request": request})
+
     def save(self, key: str, request: str) -> None:
         """Write all of it; a command that changed nothing writes nothing."""
         if not self.events:
             return
         for i, event in enumerate(self.events):
-            event |= {"seq": self.record.seq + 1 + i, "key": key, "part": i}
-        self.events[0]["request"] = request
+            event |= {"seq": self.record.seq + 1 + i} | ({} if "key" in event else {"key": key, "part": i})
+        self.events[0].setdefault("request", request)
         self.record.write(self.events, list(self.rows.values()), self.state.to_dict())
 
 
