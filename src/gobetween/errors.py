@@ -23,7 +23,7 @@ class Fix:
 FIXES: Mapping[str, str] = {
     "again": "if it is another answer, say again=True",
     "back": "back(mediator) says that someone is back",
-    "budget": "edit(spec) can raise it",
+    "budget": "edit(spec) with a larger budget, then resume(), goes on",
     "cancel": "cancel({}) withdraws it",
     "columns": "name columns with mediator=…, arm=…, reward=…",
     "correct": "correct({}, …) changes that",

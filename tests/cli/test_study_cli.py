@@ -102,7 +102,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
     assert list(asked) == ["format", "queries"]
     assert list(asked["queries"][0]) == ["id", "mediator", "contact", "asked", "until", "worker", "reissue_of", "new"]
     told = data(folder, "tell", 0, "--arm", "letter", "--reward", 1)
-    assert list(told) == ["format", "recorded", "query", "late", "asked", "stopped"]
+    assert list(told) == ["format", "recorded", "query", "late", "asked", "stopped", "stood"]
     status = data(folder, "status")
     assert list(status) == [
         "format", "name", "title", "state", "sentence", "how_far", "verdict", "leader", "statistic", "threshold", "p_value", "delta",
@@ -233,6 +233,20 @@ def test_pending_says_what_is_late_and_reminds(folder: Path) -> None:
     assert "- query 0, asked 20" in shown
     good(folder, "tell", 0, "--silent")
     assert good(folder, "pending", "--overdue") == "no query is late\n"
+
+
+def test_what_is_said_of_a_late_tell_after_a_stop(folder: Path) -> None:
+    path = folder / "study.toml"
+    path.write_text('budget = { queries = 1 }\nwait_for = "lease"\n' + path.read_text().replace('"3d"', '"1s"'))
+    good(folder, "ask")
+    time.sleep(1.1)
+    assert "instead of query 0" in good(folder, "ask")
+    assert "the study has stopped" in good(folder, "tell", 1, "--silent")
+    assert good(folder, "tell", 0, "--silent").splitlines() == [
+        "recorded for query 0", "it came after its lease had ended and is marked as late",
+        "the study had stopped before; this is kept, and can still bring the verdict of the rule",
+    ]  # fmt: skip
+    assert "raise the budget in the study file, then gobetween resume goes on" in refused(folder, "ask")
 
 
 def test_plan_and_simulate_read_the_same_file(folder: Path) -> None:

@@ -307,6 +307,8 @@ def test_odd_types(new: Callable[..., Study]) -> None:
         lambda: study.ask(worker=3),  # type: ignore[arg-type]
         lambda: study.ask("3"),  # type: ignore[arg-type]
         lambda: study.ask(1.5),  # type: ignore[arg-type]
+        lambda: study.ask(math.nan),  # type: ignore[arg-type]
+        lambda: study.ask(math.inf),  # type: ignore[arg-type]
         lambda: study.ask(key=""),
         lambda: study.correct(0, silent=True, reason=7),  # type: ignore[arg-type]
         lambda: Study(study.store, study.name, "\x00"),

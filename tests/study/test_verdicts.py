@@ -23,7 +23,7 @@ def test_a_budget_is_a_verdict_of_its_own(new: Callable[..., Study]) -> None:
     assert receipt.stopped["verdict"] == "budget"
     assert 0.1 < receipt.stopped["p_value"] <= 1.0
     assert study.status().sentence.startswith("The budget is used up; '")
-    with pytest.raises(gb.StudyError, match=r"the budget is used up; edit\(spec\) can raise it"):
+    with pytest.raises(gb.StudyError, match=r"the budget is used up; edit\(spec\) with a larger budget, then resume\(\)"):
         study.resume()
     study.edit(parse_study(SPEC | {"budget": {"queries": 8}}, "test"))
     study.resume()
@@ -136,9 +136,37 @@ def test_an_identification_supersedes_a_budget(new: Callable[..., Study]) -> Non
     assert receipt is not None
     assert receipt.stopped is not None
     assert receipt.stopped["verdict"] == "identified"
-    with pytest.raises(gb.StudyError, match=r"the budget is used up; edit\(spec\) can raise it"):
+    with pytest.raises(gb.StudyError, match=r"the budget is used up; edit\(spec\) with a larger budget, then resume\(\)"):
         study.resume()
     assert dict(study.status().verdict or {})["verdict"] == "identified"
+
+
+def test_what_ask_advises_after_a_stop_works(new: Callable[..., Study]) -> None:
+    """A budget that is used up is raised first: resume alone would refuse."""
+    two = {"mediators": [{"name": "z"}], "arms": [{"name": "a"}, {"name": "b"}]}
+    study = new(**two, budget={"queries": 1})
+    (query,) = study.ask()
+    advice = r"edit\(spec\) with a larger budget, then resume\(\), goes on"
+    with pytest.raises(gb.StudyError, match=f"the budget is used up; 1 answer is still out; {advice}"):
+        study.ask()
+    study.tell(query, silent=True)
+    with pytest.raises(gb.StudyError, match=rf"the study has stopped \(the budget is used up.*\); {advice}"):
+        study.ask()
+    assert study.status().how_far.endswith("answers that still come are counted, and can bring the verdict of the rule.")
+    receipt = study.tell(mediator="z", arm="a", reward=1)
+    assert receipt.stood == "budget"
+    i = 0
+    while (receipt := study.tell(mediator="z", arm="ab"[i % 2], reward=int(i % 2 == 0), again=True)).stopped is None:
+        i += 1
+    assert receipt.stood is None
+    assert study.tell(mediator="z", arm="b", reward=1).stood == "identified"
+    with pytest.raises(gb.StudyError, match=rf"the study has stopped \(the answer is 'a'\); {advice}"):
+        study.ask()
+    study.edit(parse_study(SPEC | two | {"budget": {"queries": 1000}}, "test"))
+    with pytest.raises(gb.StudyError, match=r"resume\(\) asks on all the same"):
+        study.ask()
+    study.resume()
+    assert study.ask()
 
 
 def test_an_arm_that_nobody_has_seen_does_not_lead(new: Callable[..., Study]) -> None:

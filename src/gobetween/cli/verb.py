@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from gobetween.study.transaction import Receipt, StudyQuery
 
 VARIABLE = "GOBETWEEN_STUDY"
+#: What becomes of a verdict when something is told after it.
+STOOD = {"identified": "and the verdict stays", "budget": "and can still bring the verdict of the rule"}
 SMALL = 40_000  # bytes of a study.toml up to which plain Python answers before compiled code is even loaded
 
 
@@ -127,7 +129,9 @@ def receipt_lines(receipt: "Receipt", done: str) -> list[str]:
     """What a command has brought about, for people."""
     lines = [done if receipt.recorded else "already recorded, nothing changed"]
     if receipt.late:
-        lines.append("it came after its lease had ended; it counts, and is marked as late")
+        lines.append("it came after its lease had ended and is marked as late")
+    if receipt.stood is not None and receipt.query is not None:
+        lines.append(f"the study had stopped before; this is kept, {STOOD[receipt.stood]}")
     if receipt.stopped is not None:
         from gobetween.study.transaction import verdict_words
 

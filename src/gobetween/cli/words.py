@@ -13,7 +13,7 @@ F = TypeVar("F", bound=Callable[..., None])
 FIXES: Mapping[str, str] = {
     "again": "if it is another answer, say --again",
     "back": "gobetween back NAME says that someone is back",
-    "budget": "raise the budget in the study file first",
+    "budget": "raise the budget in the study file, then gobetween resume goes on",
     "cancel": "gobetween cancel {} withdraws it",
     "columns": "name columns with --mediator, --arm, --reward",
     "correct": "gobetween correct {} changes that",

@@ -45,7 +45,7 @@ def rebuilt(tx: Transaction, events: list[Event], own: bool) -> Receipt:
 
 def ask(n: int | None, worker: str | None) -> Command[list[StudyQuery]]:
     """Issue queries, or find those that are open."""
-    if n is not None and (not is_number(n) or n != int(n) or not 1 <= n <= 10_000):
+    if n is not None and (not is_number(n) or not 1 <= n <= 10_000 or n != int(n)):
         raise StudyError(f"n = {n!r}: ask for 1 to 10,000 queries")
     if n is not None and worker is not None:
         raise StudyError("a worker holds one query at a time: leave out n")

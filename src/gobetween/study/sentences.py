@@ -31,6 +31,8 @@ def condition(state: StudyState) -> str:
 
 def how_far(state: StudyState, progress: Progress) -> str:
     """How far from stopping, and what that means."""
+    if state.stopped is not None and state.stopped["verdict"] == "budget":
+        return "The study has stopped; answers that still come are counted, and can bring the verdict of the rule."
     if state.stopped is not None:
         return "The study has stopped; further answers are kept, but do not change the verdict."
     odds = f"{math.exp(min(progress.threshold, 50.0)):,.0f} to 1"

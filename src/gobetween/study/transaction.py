@@ -39,6 +39,8 @@ class Receipt:
     """Queries issued in the same transaction, to keep in_flight of them open."""
     stopped: Verdict | None = None
     """The verdict, if this command brought it."""
+    stood: str | None = None
+    """The verdict, identified or budget, that had ended the study before and stays."""
 
 
 @dataclass
@@ -134,7 +136,9 @@ class Transaction:
 
     def receipt(self, query: int | None = None, late: bool = False) -> Receipt:
         """Settle, and say what this command has brought about."""
-        return Receipt(True, query, late, self.settle(), verdict_in(self.events))
+        asked, stopped = self.settle(), verdict_in(self.events)
+        stood = self.state.stopped["verdict"] if self.state.stopped is not None and stopped is None else None
+        return Receipt(True, query, late, asked, stopped, stood)
 
     def keyed(self, since: int, key: str, request: str) -> None:
         """Events from that place on are those of a command of its own, one of many in this transaction."""
@@ -168,11 +172,13 @@ def why_nothing(state: StudyState) -> StudyError | None:
     if state.stopped is not None and state.stopped["verdict"] == "budget" and state.affordable:
         return StudyError("the study has stopped, but its budget allows more now", fix=Fix("resume"))
     if state.stopped is not None:
-        return StudyError(f"the study has stopped ({verdict_words(state.stopped)})", fix=Fix("resume-anyway"))
+        way = Fix("resume-anyway" if state.affordable else "budget")
+        return StudyError(f"the study has stopped ({verdict_words(state.stopped)})", fix=way)
     if state.paused:
         return StudyError("the study is paused", fix=Fix("resume"))
     if not state.affordable:
-        return StudyError(f"the budget is used up; {len(state.open)} answers are still out")
+        out = "1 answer is" if len(state.open) == 1 else f"{len(state.open)} answers are"
+        return StudyError(f"the budget is used up; {out} still out", fix=Fix("budget"))
     if not state.askable:
         return StudyError(f"nobody can be asked: {', '.join(map(repr, state.away))} are away", fix=Fix("back"))
     return None
