@@ -5,6 +5,7 @@ Python; a shell says the same with words of its own by `sentence(spell=…, fixe
 line `gobetween resume`.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -47,10 +48,20 @@ def spelled(where: Where) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f"{'.' if i else ''}{part}" for i, part in enumerate(where))
 
 
+def without_passwords(text: str) -> str:
+    """The same with *** in place of passwords: in URLs, however mistyped, and in parameters of a connection."""
+    return _PARAMETER.sub(r"\1=***", _URL.sub(r"\1:***@", text))
+
+
+_URL = re.compile(r"(\w+:/+[^\s:/@]*):[^\s@]*(?:@[^\s@/]*)*@")
+_PARAMETER = re.compile(r"(?i)\b((?:ssl)?password|passwd|pwd)=(?!\*\*\*)[^&\s'\"]+")
+
+
 class GoBetweenError(ValueError):
     """A mistake in what was given; the message is one sentence for the person who gave it."""
 
     def __init__(self, what: str, *, where: Where = (), fix: Fix | None = None) -> None:
+        what = without_passwords(what)
         super().__init__(what)
         self.what, self.where, self.fix = what, where, fix
 

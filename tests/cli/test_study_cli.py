@@ -337,6 +337,22 @@ def test_on_postgresql_by_url(tmp_path: Path, postgres: Cluster) -> None:
     assert list(tmp_path.glob("*.sqlite")) == []
 
 
+def test_no_password_is_printed_stored_or_advised(folder: Path) -> None:
+    secrets = ["postgresql://me:s3cret@localhost/x", "postgresql:/me:s3cret@localhost/x", "host=localhost password=s3cret"]
+    for secret in secrets:
+        for arguments in (
+            ["init", "--store", secret], ["init", "new.toml", "--store", secret], ["status", "--study", secret],
+            ["doctor", "--migrate", "--study", secret], ["check", "--study", secret],
+        ):  # fmt: skip
+            assert "s3cret" not in refused(folder, *arguments)
+    (folder / "bad.toml").write_text(f'store = "{secrets[1]}"\n' + (folder / "study.toml").read_text())
+    for arguments in (["init", "bad.toml"], ["ask", "--study", "bad.toml"]):
+        said = refused(folder, *arguments)
+        assert "holds a password" in said
+        assert "s3cret" not in said
+    assert sorted(path.name for path in folder.iterdir()) == ["bad.toml", "study.sqlite", "study.toml"]
+
+
 def test_doctor_says_what_to_do(folder: Path) -> None:
     import sqlite3
 

@@ -11,7 +11,7 @@ from gobetween.cli.plugins import ready
 from gobetween.cli.template import TEMPLATE
 from gobetween.cli.terminal import show, target
 from gobetween.cli.words import choice
-from gobetween.errors import StudyError
+from gobetween.errors import StudyError, without_passwords
 
 if TYPE_CHECKING:
     from gobetween.logs.counts import LogStats
@@ -47,6 +47,8 @@ def command(
     path = Path(file)
     if path.suffix != ".toml":
         raise StudyError(f"{file}: name a file that ends in .toml")
+    if store is not None and without_passwords(store) != store:
+        raise StudyError("--store: holds a password: leave it out and set PGPASSWORD in the environment")
     ready(plain=True)
     from gobetween.study.opening import store_of
     from gobetween.study.transaction import verdict_words
