@@ -7,7 +7,7 @@ from io import TextIOWrapper
 import click
 
 from gobetween import __version__
-from gobetween.cli.terminal import printable
+from gobetween.cli.terminal import printable, wrapped
 from gobetween.errors import GoBetweenError
 
 COMMANDS = {
@@ -81,7 +81,7 @@ def main(arguments: list[str] | None = None) -> None:
     except GoBetweenError as error:
         from gobetween.cli.words import told
 
-        click.echo(f"gobetween: {printable(told(error))}", err=True)
+        click.echo(wrapped(f"gobetween: {printable(told(error))}", sys.stderr), err=True)
         sys.exit(2)
     except OSError as error:
         click.echo(f"gobetween: cannot write ({error.strerror})", err=True)

@@ -6,8 +6,9 @@ from typing import Any, TypeVar
 
 import click
 
-from gobetween.cli.verb import Call, query_words, receipt_lines, verb
+from gobetween.cli.verb import Call, query_words, receipt_lines, utc_option, verb
 from gobetween.errors import StudyError
+from gobetween.export import numbered
 
 F = TypeVar("F", bound=Callable[..., None])
 
@@ -63,7 +64,7 @@ def _tell_file(call: Call, file: str, dry_run: bool, query: int | None, mediator
         raise StudyError("--csv FILE says all answers: leave out the query, --arm, --reward, --silent, --mediator and --key")
     receipts = call.open().tell_csv(file, dry_run=dry_run, **flags)
     new = sum(receipt.recorded for receipt in receipts)
-    lines = [f"{'would record' if dry_run else 'recorded'} {new:,} of {len(receipts):,} rows"]
+    lines = [f"{'would record' if dry_run else 'recorded'} {new:,} of {numbered(len(receipts), 'row')}"]
     lines += [f"already recorded: {len(receipts) - new:,}"] if new < len(receipts) else []
     lines += [line for receipt in receipts if receipt.recorded and not dry_run for line in receipt_lines(receipt, "")[1:]]
     value = {"dry_run": dry_run, "rows": [asdict(receipt) for receipt in receipts]}
@@ -100,7 +101,8 @@ def cancel(call: Call, query: int, reason: str, key: str | None) -> None:
 
 @verb("pending")
 @click.option("--overdue", is_flag=True, help="Only those whose lease has ended, with the text of a reminder for each contact.")
-def pending(call: Call, overdue: bool) -> None:
+@utc_option
+def pending(call: Call, overdue: bool, utc: bool) -> None:
     """Queries that wait for an answer, oldest first: how old they are, and when their lease ends."""
     study = call.open(view=True)
     state, now, _ = study.look()
@@ -109,8 +111,8 @@ def pending(call: Call, overdue: bool) -> None:
 
     every = [shown(state, number, new=False) for number in state.open]
     queries = [query for query in every if is_late(query, now)] if overdue else every
-    lines = [f"{query_words(query).removesuffix(' (already asked)')}, {pending_words(query, now)}" for query in queries]
-    texts = reminders(state.spec.title, queries) if overdue else []
+    lines = [f"{query_words(query).removesuffix(' (already asked)')}, {pending_words(query, now, utc)}" for query in queries]
+    texts = reminders(state.spec.title, queries, utc) if overdue else []
     found = [asdict(query) | {"age": max(0.0, now - query.asked), "overdue": is_late(query, now)} for query in queries]
     none = "no query is late" if overdue else "no query is open"
     call.show(

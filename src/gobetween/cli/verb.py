@@ -118,6 +118,10 @@ def verb(name: str) -> Callable[[Callable[..., None]], click.Command]:
     return wrap
 
 
+#: For verbs that show times.
+utc_option = click.option("--utc", is_flag=True, help="Times in UTC [default: the local zone].")
+
+
 def query_words(query: "StudyQuery") -> str:
     """A query for the one who carries it out."""
     contact = f" ({query.contact})" if query.contact else ""

@@ -12,18 +12,19 @@ def is_late(query: StudyQuery, now: float) -> bool:
     return query.until is not None and query.until <= now
 
 
-def pending_words(query: StudyQuery, now: float) -> str:
+def pending_words(query: StudyQuery, now: float, utc: bool = False) -> str:
     """Since when a query waits, and until when it may."""
-    ends = "no lease" if query.until is None else f"lease {'ended' if is_late(query, now) else 'ends'} {moment(query.until)}"
+    verb = "ended" if is_late(query, now) else "ends"
+    ends = "no lease" if query.until is None else f"lease {verb} {moment(query.until, utc)}"
     return f"open for {duration(max(0.0, now - query.asked))}, {ends}"
 
 
-def reminders(title: str, queries: Sequence[StudyQuery]) -> list[str]:
+def reminders(title: str, queries: Sequence[StudyQuery], utc: bool = False) -> list[str]:
     """A text for each contact with all that it owes."""
     ordered = sorted(queries, key=lambda query: (query.contact, query.mediator, query.id))
     texts = []
     for (contact, mediator), owed in groupby(ordered, key=lambda query: (query.contact, query.mediator)):
-        lines = [f"- query {query.id}, asked {moment(query.asked)}" for query in owed]
+        lines = [f"- query {query.id}, asked {moment(query.asked, utc)}" for query in owed]
         what = "an answer is" if len(lines) == 1 else f"{len(lines)} answers are"
         about = f" for “{title}”" if title else ""
         texts.append(

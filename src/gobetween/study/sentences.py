@@ -2,6 +2,7 @@
 
 import math
 
+from gobetween.export import numbered
 from gobetween.study.progress import Progress
 from gobetween.study.state import StudyState
 from gobetween.study.transaction import verdict_words
@@ -18,7 +19,7 @@ def sentence(state: StudyState, progress: Progress) -> str:
         return f"{verdict_words(state.stopped)[:1].upper()}{verdict_words(state.stopped)[1:]}."
     if progress.leader is None:
         return "Nothing is known yet: no answer has been counted."
-    return f"{progress.leader!r} leads after {progress.counted} counted answers; the study is not sure yet."
+    return f"{progress.leader!r} leads after {numbered(progress.counted, 'counted answer')}; the study is not sure yet."
 
 
 def condition(state: StudyState) -> str:
@@ -26,7 +27,8 @@ def condition(state: StudyState) -> str:
     voided = sum(counts["voided"] for counts in state.counts.values())
     if not voided:
         return ""
-    return f", if the {'answer that was' if voided == 1 else f'{voided} answers that were'} taken out did not depend on rewards"
+    answers = "answer that was" if voided == 1 else f"{voided:,} answers that were"
+    return f", if the {answers} taken out did not depend on rewards"
 
 
 def how_far(state: StudyState, progress: Progress) -> str:
@@ -42,7 +44,8 @@ def how_far(state: StudyState, progress: Progress) -> str:
         f"now it is {progress.statistic:.2f} ({now})."
     )
     if math.isfinite(progress.queries_to_go):
-        words += f" At the present estimates about {math.ceil(progress.queries_to_go):,} more queries are to be expected."
+        more = numbered(math.ceil(progress.queries_to_go), "more query is", "more queries are")
+        words += f" At the present estimates about {more} to be expected."
     elif progress.leader is not None:
         words += " How many queries that takes cannot be said yet: some arm has not been seen, or the best are tied."
     return words

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from gobetween.errors import Fix, StudyError
+from gobetween.export import numbered
 from gobetween.study.events import Event, Verdict, row_after
 from gobetween.study.record import QueryRow, StudyRecord
 from gobetween.study.spec import StudySpec
@@ -177,10 +178,11 @@ def why_nothing(state: StudyState) -> StudyError | None:
     if state.paused:
         return StudyError("the study is paused", fix=Fix("resume"))
     if not state.affordable:
-        out = "1 answer is" if len(state.open) == 1 else f"{len(state.open)} answers are"
+        out = numbered(len(state.open), "answer is", "answers are")
         return StudyError(f"the budget is used up; {out} still out", fix=Fix("budget"))
     if not state.askable:
-        return StudyError(f"nobody can be asked: {', '.join(map(repr, state.away))} are away", fix=Fix("back"))
+        verb = "is" if len(state.away) == 1 else "are"
+        return StudyError(f"nobody can be asked: {', '.join(map(repr, state.away))} {verb} away", fix=Fix("back"))
     return None
 
 
