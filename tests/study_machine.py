@@ -115,6 +115,16 @@ class Machine(RuleBasedStateMachine):
         self.everywhere(lambda study: study.correct(number, reason="r", **answer))
 
     @rule(where=st.integers(0, 30))
+    def void(self, where: int) -> None:
+        number = where % (self.queries + 1)
+        self.everywhere(lambda study: study.void(number, reason="r"))
+
+    @rule(where=st.integers(0, 30), mediator=st.sampled_from(MEDIATORS), accept=st.booleans())
+    def correct_the_mediator(self, where: int, mediator: str, accept: bool) -> None:
+        number = where % (self.queries + 1)
+        self.everywhere(lambda study: study.correct(number, mediator=mediator, reason="r", accept_surprise=accept))
+
+    @rule(where=st.integers(0, 30))
     def cancel(self, where: int) -> None:
         number = where % (self.queries + 1)
         self.everywhere(lambda study: study.cancel(number))

@@ -5,6 +5,7 @@ Python; a shell says the same with words of its own by `sentence(spell=…, fixe
 line `gobetween resume`.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -21,14 +22,17 @@ class Fix:
 
 #: What can be done, in the words of Python; `{}` is what it is about.
 FIXES: Mapping[str, str] = {
+    "again": "if it is another answer, say again=True",
     "back": "back(mediator) says that someone is back",
-    "budget": "edit(spec) can raise it",
+    "budget": "edit(spec) with a larger budget, then resume(), goes on",
+    "cancel": "cancel({}) withdraws it",
     "columns": "name columns with mediator=…, arm=…, reward=…",
     "correct": "correct({}, …) changes that",
     "create": "Study.create makes one",
     "migrate": "migrate_study brings it up to date",
     "other-file": "name another file",
     "plugin": "or import the module that brings it",
+    "rename": "or, if only the name is new, rename(old, new) says so",
     "restore": "keep a copy of it before anything else; restore_study brings back a backup",
     "resume": "resume() goes on",
     "resume-anyway": "resume() asks on all the same",
@@ -36,6 +40,7 @@ FIXES: Mapping[str, str] = {
     "skip-bad": "skip_bad=True leaves them out",
     "status": "status() shows it",
     "surprise": "correct this, or say accept_surprise=True",
+    "which-name": "say what='arm' or what='mediator'",
 }
 
 
@@ -44,10 +49,20 @@ def spelled(where: Where) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f"{'.' if i else ''}{part}" for i, part in enumerate(where))
 
 
+def without_passwords(text: str) -> str:
+    """The same with *** in place of passwords: in URLs, however mistyped, and in parameters of a connection."""
+    return _PARAMETER.sub(r"\1=***", _URL.sub(r"\1:***@", text))
+
+
+_URL = re.compile(r"(\w+:/+[^\s:/@]*):[^\s@]*(?:@[^\s@/]*)*@")
+_PARAMETER = re.compile(r"(?i)\b((?:ssl)?password|passwd|pwd)=(?!\*\*\*)[^&\s'\"]+")
+
+
 class GoBetweenError(ValueError):
     """A mistake in what was given; the message is one sentence for the person who gave it."""
 
     def __init__(self, what: str, *, where: Where = (), fix: Fix | None = None) -> None:
+        what = without_passwords(what)
         super().__init__(what)
         self.what, self.where, self.fix = what, where, fix
 

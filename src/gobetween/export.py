@@ -1,4 +1,4 @@
-"""Values for the outside: safe for JSON, as a table that a notebook shows, as a data frame."""
+"""Values for the outside: numbers with their nouns, safe for JSON, as a table that a notebook shows, as a data frame."""
 
 import html
 import math
@@ -19,6 +19,11 @@ def json_safe(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [json_safe(item) for item in value]
     return value
+
+
+def numbered(n: int, one: str, many: str | None = None) -> str:
+    """A number with its noun: 1 query, 2,000 queries."""
+    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
 
 
 def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

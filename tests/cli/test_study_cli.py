@@ -4,8 +4,10 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -70,19 +72,24 @@ def test_a_study_by_hand(folder: Path) -> None:
     good(folder, "note", "all quiet")
     assert "query 1: ask South" in good(folder, "pending")
     good(folder, "cancel", 1, "--reason", "closed")
+    unasked = ("tell", "--mediator", "South", "--arm", "letter", "--reward", 1)
+    good(folder, *unasked)
+    assert "if it is another answer, say --again" in refused(folder, *unasked)
+    good(folder, "correct", 4, "--mediator", "North", "--reason", "wrong line")
+    assert "took out the answer to query 4" in good(folder, "void", 4, "--reason", "not ours")
     status = good(folder, "status")
     assert "the study is not sure yet" in status
     assert "They are not the stopping rule" in status.replace("\n", " ")
     assert "corrections are not chosen by their reward" in status.replace("\n", " ")
     log = good(folder, "events")
     assert "query 0 corrected from letter paying 1 to text message paying 1: misread" in log
-    assert log.count("\n") == 13
+    assert log.count("\n") == 16
     assert good(folder, "events", "--after", 11, "--limit", 1).count("\n") == 1
     assert "all is well" in good(folder, "doctor")
     rows = list(csv.DictReader(io.StringIO(good(folder, "export", "--csv", "-"))))
-    assert [row["status"] for row in rows] == ["told", "cancelled", "silent", "told"]
+    assert [row["status"] for row in rows] == ["told", "cancelled", "silent", "told", "voided"]
     lines = good(folder, "export", "--jsonl", "-").splitlines()
-    assert [json.loads(line)["seq"] for line in lines] == list(range(1, 14))
+    assert [json.loads(line)["seq"] for line in lines] == list(range(1, 17))
     good(folder, "export", "--csv", "out.csv", "--jsonl", "out.jsonl")
     assert (folder / "out.csv").read_text().startswith("query,mediator,status,arm,reward,slot,worker\n")
 
@@ -95,7 +102,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
     assert list(asked) == ["format", "queries"]
     assert list(asked["queries"][0]) == ["id", "mediator", "contact", "asked", "until", "worker", "reissue_of", "new"]
     told = data(folder, "tell", 0, "--arm", "letter", "--reward", 1)
-    assert list(told) == ["format", "recorded", "query", "late", "asked", "stopped"]
+    assert list(told) == ["format", "recorded", "query", "late", "asked", "stopped", "stood"]
     status = data(folder, "status")
     assert list(status) == [
         "format", "name", "title", "state", "sentence", "how_far", "verdict", "leader", "statistic", "threshold", "p_value", "delta",
@@ -104,8 +111,8 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
     ]  # fmt: skip
     assert list(status["arms"][0]) == ["arm", "pulls", "estimate", "low", "high"]
     assert list(status["mediators"][0]) == [
-        "mediator", "contact", "away", "asked", "told", "silent", "cancelled", "expired", "late", "unasked", "corrected", "share",
-        "target",
+        "mediator", "contact", "away", "asked", "told", "silent", "cancelled", "expired", "late", "unasked", "corrected", "voided",
+        "share", "target",
     ]  # fmt: skip
     assert list(status["pending"][0]) == ["query", "mediator", "worker", "age", "until", "expired", "reissue_of"]
     assert [list(json.loads(line))[:7] for line in good(folder, "events", "--json").splitlines()] == [
@@ -152,6 +159,94 @@ def test_the_file_freezes_and_says_which_field(folder: Path) -> None:
     path.write_text(text.replace("delta = 0.05", "delta = 0.1").replace('"3d"', '"1d"'))
     good(folder, "ask")
     assert "lease changed from 259200.0 to 86400.0" in good(folder, "events")
+
+
+def test_what_an_edited_file_changes_is_said_and_names_are_not_replaced(folder: Path) -> None:
+    path = folder / "study.toml"
+    text = path.read_text()
+    good(folder, "ask")
+    path.write_text(text.replace('"3d"', '"2d"').replace("north@example.org", "n@example.org"))
+    assert good(folder, "check").splitlines() == [
+        "would take over contacts: north@example.org -> n@example.org", "would take over lease: 3d -> 2d",
+    ]  # fmt: skip
+    assert data(folder, "check")["changes"]["lease"] == [259200.0, 172800.0]
+    assert good(folder, "events", "--study", "study.sqlite").count("\n") == 1
+    assert good(folder, "ask").splitlines()[:2] == [
+        "took over contacts: north@example.org -> n@example.org", "took over lease: 3d -> 2d",
+    ]  # fmt: skip
+    path.write_text(text.replace('"3d"', '"1d"').replace("north@example.org", "n@example.org"))
+    beside = run(folder, "ask", "--json")
+    assert beside.stderr == "took over lease: 2d -> 1d\n"
+    assert json.loads(beside.stdout)["format"] == 1
+    renamed = path.read_text().replace('"North"', '"Nord"')
+    path.write_text(renamed)
+    before = good(folder, "export", "--jsonl", "-", "--study", "study.sqlite")
+    for verb in ("ask", "check"):
+        said = refused(folder, verb)
+        assert "mediators: there is 'Nord' where the study has 'North': undo that; or, if only the name is new" in said
+        assert "gobetween rename OLD NEW" in said
+    assert good(folder, "export", "--jsonl", "-", "--study", "study.sqlite") == before
+    assert good(folder, "rename", "North", "Nord") == "North is called Nord now\n"
+    assert good(folder, "check") == "the file and the stored study agree\n"
+    assert "query 0: ask Nord" in good(folder, "pending")
+    assert "still says 'Nord': write 'North' there too" in good(folder, "rename", "Nord", "North")
+    path.write_text(renamed.replace("delta = 0.05", "delta = 2"))
+    assert "delta" in refused(folder, "check")
+    assert "is no study file" in refused(folder, "check", "--study", "study.sqlite")
+    (folder / "new.toml").write_text(text)
+    assert "it has no store yet, gobetween init makes one" in good(folder, "check", "--study", "new.toml")
+    assert not (folder / "new.sqlite").exists()
+
+
+def test_a_file_of_answers_is_told_wholly_or_not_at_all(folder: Path) -> None:
+    good(folder, "ask", "-n", 3)
+    file = folder / "answers.csv"
+    bad = "query,mediator,arm,reward,key\n0,,letter,1,\n,South,letter,0,k1\n2,,fax,1,\n"
+    file.write_text(bad)
+    before = good(folder, "events", "--json")
+    said = refused(folder, "tell", "--csv", "answers.csv")
+    assert said.startswith("gobetween: answers.csv row 3: arm 'fax' is not known: choose one of")
+    file.write_text(bad.replace("fax", "letter"))
+    assert good(folder, "tell", "--csv", "answers.csv", "--dry-run") == "would record 3 of 3 rows\n"
+    assert good(folder, "events", "--json") == before
+    assert good(folder, "tell", "--csv", "answers.csv") == "recorded 3 of 3 rows\n"
+    again = good(folder, "tell", "--csv", "answers.csv")
+    assert again == "recorded 0 of 3 rows\nalready recorded: 3\n"
+    assert data(folder, "tell", "--csv", "answers.csv", "--dry-run")["rows"][1]["query"] == 3
+    assert "--dry-run goes with --csv FILE" in refused(folder, "tell", 1, "--silent", "--dry-run")
+    assert "leave out the query" in refused(folder, "tell", 1, "--csv", "answers.csv")
+    assert "all is well" in good(folder, "doctor")
+
+
+def test_pending_says_what_is_late_and_reminds(folder: Path) -> None:
+    path = folder / "study.toml"
+    path.write_text(path.read_text().replace('"3d"', '"1s"'))
+    good(folder, "ask")
+    line = good(folder, "pending").strip()
+    assert re.fullmatch(r"query 0: ask North \(north@example.org\), open for \d+ s, lease end(s|ed) 20.*", line)
+    time.sleep(1.1)
+    late = data(folder, "pending", "--overdue")
+    assert (late["queries"][0]["overdue"], late["queries"][0]["age"] > 1.0) == (True, True)
+    shown = good(folder, "pending", "--overdue")
+    assert "lease ended 20" in shown
+    assert "To north@example.org:\nDear North, an answer is still missing for “" in shown
+    assert "- query 0, asked 20" in shown
+    good(folder, "tell", 0, "--silent")
+    assert good(folder, "pending", "--overdue") == "no query is late\n"
+
+
+def test_what_is_said_of_a_late_tell_after_a_stop(folder: Path) -> None:
+    path = folder / "study.toml"
+    path.write_text('budget = { queries = 1 }\nwait_for = "lease"\n' + path.read_text().replace('"3d"', '"1s"'))
+    good(folder, "ask")
+    time.sleep(1.1)
+    assert "instead of query 0" in good(folder, "ask")
+    assert "the study has stopped" in good(folder, "tell", 1, "--silent")
+    assert good(folder, "tell", 0, "--silent").splitlines() == [
+        "recorded for query 0", "it came after its lease had ended and is marked as late",
+        "the study had stopped before; this is kept, and can still bring the verdict of the rule",
+    ]  # fmt: skip
+    assert "raise the budget in the study file, then gobetween resume goes on" in refused(folder, "ask")
 
 
 def test_plan_and_simulate_read_the_same_file(folder: Path) -> None:
@@ -240,6 +335,22 @@ def test_on_postgresql_by_url(tmp_path: Path, postgres: Cluster) -> None:
     assert wrong.returncode == 2
     assert "password authentication failed" in wrong.stderr
     assert list(tmp_path.glob("*.sqlite")) == []
+
+
+def test_no_password_is_printed_stored_or_advised(folder: Path) -> None:
+    secrets = ["postgresql://me:s3cret@localhost/x", "postgresql:/me:s3cret@localhost/x", "host=localhost password=s3cret"]
+    for secret in secrets:
+        for arguments in (
+            ["init", "--store", secret], ["init", "new.toml", "--store", secret], ["status", "--study", secret],
+            ["doctor", "--migrate", "--study", secret], ["check", "--study", secret],
+        ):  # fmt: skip
+            assert "s3cret" not in refused(folder, *arguments)
+    (folder / "bad.toml").write_text(f'store = "{secrets[1]}"\n' + (folder / "study.toml").read_text())
+    for arguments in (["init", "bad.toml"], ["ask", "--study", "bad.toml"]):
+        said = refused(folder, *arguments)
+        assert "holds a password" in said
+        assert "s3cret" not in said
+    assert sorted(path.name for path in folder.iterdir()) == ["bad.toml", "study.sqlite", "study.toml"]
 
 
 def test_doctor_says_what_to_do(folder: Path) -> None:

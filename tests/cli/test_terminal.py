@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -38,6 +39,55 @@ def test_no_cell_is_folded_or_cut(
     shown = capsys.readouterr().out
     assert all(cell in shown for cell in cells)
     assert ("━" in shown) == ruled
+
+
+class Watched(io.StringIO):
+    """Standard output that someone watches."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def watched(monkeypatch: pytest.MonkeyPatch, columns: int) -> Watched:
+    for name, value in (("COLUMNS", str(columns)), ("TERM", "xterm"), ("NO_COLOR", "1"), ("TTY_COMPATIBLE", "1")):
+        monkeypatch.setenv(name, value)
+    stream = Watched()
+    monkeypatch.setattr(sys, "stdout", stream)
+    return stream
+
+
+WIDE = Grid(("arm", "number of pulls", ""), [("text message", "1,234", "leads"), ("text message", "5", "")])
+
+
+def test_a_narrow_terminal_shows_records_and_breaks_at_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = watched(monkeypatch, 24)
+    words = "a sentence of several words that is longer than the line"
+    show_page("", [Section("", [WIDE, Text(words)])])
+    show(None, False, f"    1  {words}")
+    monkeypatch.undo()
+    lines = [line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue()).splitlines()]
+    assert lines[:6] == ["arm: text message", "number of pulls: 1,234", "leads", "", "arm: text message", "number of pulls: 5"]
+    assert all(len(line) <= 24 for line in lines)
+    assert " ".join(" ".join(lines[7:]).split()) == f"{words} 1 {words}"
+
+
+def test_a_terminal_that_is_wide_enough_shows_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = watched(monkeypatch, 34)
+    show_page("", [Section("", [WIDE])])
+    monkeypatch.undo()
+    assert "text message" in stream.getvalue()
+    assert "arm:" not in stream.getvalue()
+
+
+def test_in_a_pipe_nothing_is_broken(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "10")
+    words = "a sentence of several words " * 20
+    show_page("", [Section("", [WIDE, Text(words)])])
+    show(None, False, words)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split("  ")[0] == "arm"
+    assert "number of pulls" in lines[0]
+    assert lines[3:] == [words, words]
 
 
 def test_json_loses_no_letter(monkeypatch: pytest.MonkeyPatch) -> None:

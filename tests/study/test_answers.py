@@ -35,7 +35,7 @@ def test_repeated_and_contradictory_tells(new: Callable[..., Study]) -> None:
     assert not study.tell(mediator="x", arm="a", reward=1, key="k1").recorded  # the key tells
     with pytest.raises(gb.ConflictError, match="key 'k1' was used before for something else"):
         study.tell(mediator="x", arm="a", reward=0, key="k1")
-    assert study.tell(mediator="x", arm="a", reward=1).recorded  # without a key it is another answer
+    assert study.tell(mediator="x", arm="a", reward=1, again=True).recorded  # without a key it is another answer
     asked = study.ask(2, key="k2")
     assert [query.id for query in study.ask(2, key="k2")] == [query.id for query in asked]
     assert study.status().mediators[0]["unasked"] == 2
@@ -116,6 +116,110 @@ def test_corrections(new: Callable[..., Study]) -> None:
     assert study.doctor() == []
 
 
+def test_a_voided_answer_counts_as_a_cancelled_query(new: Callable[..., Study]) -> None:
+    """In the count and out of it (told, but waiting for an earlier one), and for the budget."""
+    changes: dict[str, Any] = {"family": "poisson", "budget": {"queries": 8}}
+    study, other = new(**changes), new(**changes)
+    for each in (study, other):
+        each.ask(6)
+        each.tell(mediator="z", arm="c", reward=7)
+        for number, arm, reward in ((0, "a", 3), (1, "b", 10**16), (4, "c", 5)):
+            if each is study or number == 0:
+                each.tell(number, arm=arm, reward=reward, accept_surprise=True)
+    for number in (1, 4):
+        assert study.void(number, reason="not ours").recorded
+        assert not study.void(number, reason="not ours").recorded
+        other.cancel(number)
+    one, two = (each.look()[0] for each in (study, other))
+    for state in (one, two):
+        assert state.spent[0] == 5
+    left, right = one.learner.to_dict(), two.learner.to_dict()
+    for part in ("told", "counted", "N_ea", "N_e", "numbers", "resolved", "open"):
+        assert left[part] == right[part], part
+    for number in (2, 3, 5):
+        for each in (study, other):
+            each.tell(number, arm="a", reward=1, accept_surprise=True)
+    assert study.status().arms == other.status().arms
+    assert study.status().counted == other.status().counted == 5
+    rows = {row["query"]: row for row in study.export()}
+    assert (rows[1]["status"], rows[1]["arm"], rows[1]["reward"]) == ("voided", None, None)
+    (event, _) = (event for event in study.events() if event["kind"] == "voided")
+    assert event["old"] == {"arm": "b", "reward": 1e16}
+    with pytest.raises(gb.StudyError, match="the answer to query 1 was taken out: tell it as unasked"):
+        study.tell(1, arm="b", reward=1)
+    with pytest.raises(gb.StudyError, match="query 1 is voided: there is no answer to correct"):
+        study.correct(1, silent=True, reason="r")
+    assert any("Answers that were taken out: 2." in line for line in study.status().assumptions)
+    assert study.doctor() == other.doctor() == []
+
+
+def test_what_cannot_be_taken_out(new: Callable[..., Study]) -> None:
+    study = new()
+    study.ask(2)
+    study.cancel(1)
+    before = list(study.events())
+    for number, reason, message in (
+        (0, "r", r"query 0 is open: there is no answer to take out; cancel\(0\) withdraws it"),
+        (1, "r", "query 1 is cancelled: there is no answer to take out"),
+        (7, "r", "query 7 was never asked"),
+        (0, " ", "taking an answer out needs a reason"),
+    ):
+        with pytest.raises(gb.StudyError, match=message):
+            study.void(number, reason=reason)
+    assert list(study.events()) == before
+    study.tell(0, silent=True)
+    study.void(0, reason="it was asked in error")
+    assert study.status().counted == 0
+    assert study.doctor() == []
+
+
+def test_an_answer_can_be_given_to_another_mediator(new: Callable[..., Study]) -> None:
+    study = new()
+    study.tell(mediator="z", arm="c", reward=1)
+    study.tell(mediator="z", arm="b", reward=0)
+    with pytest.raises(gb.StudyError, match="mediator 'x' was declared never to pull 'c'"):
+        study.correct(0, mediator="x", reason="wrong line")
+    with pytest.raises(gb.StudyError, match="mediator 'w' is not known"):
+        study.correct(0, mediator="w", reason="wrong line")
+    assert not study.correct(0, mediator="z", reason="wrong line").recorded
+    assert study.correct(0, mediator="y", reason="wrong line").recorded
+    assert study.correct(1, mediator="x", arm="a", reward=1, reason="wrong line").recorded
+    assert [(row["mediator"], row["arm"], row["reward"]) for row in study.export()] == [("y", "c", 1.0), ("x", "a", 1.0)]
+    other = new()
+    other.tell(mediator="y", arm="c", reward=1)
+    other.tell(mediator="x", arm="a", reward=1)
+    one, two = study.look()[0], other.look()[0]
+    assert one.spent == two.spent == (2, 3.0)
+    for part in ("N_ea", "N_e", "told", "counted"):
+        assert one.learner.to_dict()[part] == two.learner.to_dict()[part], part
+    assert [row["told"] for row in study.status().mediators] == [1, 1, 0]
+    assert [event["kind"] for event in study.events()] == ["told", "told", "moved", "moved", "corrected"]
+    study.void(0, reason="after all")
+    assert [row["voided"] for row in study.status().mediators] == [0, 1, 0]
+    assert study.doctor() == []
+
+
+def test_the_same_unasked_answer_soon_after_is_asked_about(new: Callable[..., Study], clock: Clock) -> None:
+    study = new()
+    study.tell(mediator="z", arm="a", reward=1)
+    clock.now += 60
+    message = r"'z' said the same 60 s ago \(query 0, arm 'a', reward 1\); if it is another answer, say again=True"
+    with pytest.raises(gb.ConflictError, match=message):
+        study.tell(mediator="z", arm="a", reward=1)
+    for other in ({"mediator": "z", "arm": "a", "reward": 0}, {"mediator": "y", "arm": "a", "reward": 1}):
+        assert study.tell(**other).recorded  # type: ignore[arg-type]
+    assert study.tell(mediator="z", arm="a", reward=1, key="k").recorded
+    assert study.tell(mediator="z", arm="a", reward=1, again=True).recorded
+    assert study.tell(mediator="z", silent=True).recorded
+    with pytest.raises(gb.ConflictError, match="silent"):
+        study.tell(mediator="z", silent=True)
+    study.void(5, reason="typo")
+    assert study.tell(mediator="z", silent=True).recorded
+    clock.now += 601
+    assert study.tell(mediator="z", arm="a", reward=1).recorded
+    assert study.doctor() == []
+
+
 def test_cancelling(new: Callable[..., Study]) -> None:
     study = new()
     first, second = study.ask(2)
@@ -132,7 +236,7 @@ def test_cancelling(new: Callable[..., Study]) -> None:
 def test_corrections_are_exact(new: Callable[..., Study]) -> None:
     study = new(family="poisson")
     for _ in range(10):
-        study.tell(mediator="z", arm="a", reward=3)
+        study.tell(mediator="z", arm="a", reward=3, again=True)
     receipt = study.tell(mediator="z", arm="a", reward=10**17)
     assert receipt.query is not None
     study.correct(receipt.query, arm="a", reward=3, reason="typo")
@@ -203,6 +307,8 @@ def test_odd_types(new: Callable[..., Study]) -> None:
         lambda: study.ask(worker=3),  # type: ignore[arg-type]
         lambda: study.ask("3"),  # type: ignore[arg-type]
         lambda: study.ask(1.5),  # type: ignore[arg-type]
+        lambda: study.ask(math.nan),  # type: ignore[arg-type]
+        lambda: study.ask(math.inf),  # type: ignore[arg-type]
         lambda: study.ask(key=""),
         lambda: study.correct(0, silent=True, reason=7),  # type: ignore[arg-type]
         lambda: Study(study.store, study.name, "\x00"),
@@ -228,12 +334,14 @@ def test_fuzzed_commands_are_done_or_refused_in_one_sentence(data: st.DataObject
     study = Study(store, "s", "me")
     study.ask(3)
     for _ in range(4):
-        verb = data.draw(st.sampled_from(["ask", "tell", "correct", "cancel", "away", "back", "note"]))
+        verb = data.draw(st.sampled_from(["ask", "tell", "correct", "void", "cancel", "rename", "away", "back", "note"]))
         draw: Any = lambda: data.draw(anything)  # noqa: E731
         arguments: dict[str, tuple[list[Any], dict[str, Any]]] = {
             "ask": ([draw()], {"worker": draw()}),
             "tell": ([draw()], {"arm": draw(), "reward": draw(), "silent": draw(), "mediator": draw(), "key": draw()}),
-            "correct": ([draw()], {"arm": draw(), "reward": draw(), "silent": draw(), "reason": draw()}),
+            "correct": ([draw()], {"arm": draw(), "reward": draw(), "silent": draw(), "mediator": draw(), "reason": draw()}),
+            "void": ([draw()], {"reason": draw()}),
+            "rename": ([draw(), draw()], {}),
             "cancel": ([draw()], {"reason": draw()}),
             "away": ([draw()], {}),
             "back": ([draw()], {}),

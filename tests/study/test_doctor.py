@@ -72,7 +72,22 @@ def test_a_snapshot_of_format_1_is_read_and_followed_up(store: Store, new: Calla
     assert study.look()[0].trail == held.trail[::2]
     for _ in range(5):
         answer(study, study.ask()[0], rng, (0.5, 0.5, 0.5))
-    assert study.look()[0].to_dict()["format"] == 2
+    assert study.look()[0].to_dict()["format"] == 3
+    assert study.doctor() == []
+
+
+def test_a_snapshot_of_format_2_is_read_and_followed_up(store: Store, new: Callable[..., Study]) -> None:
+    study, rng = new(), random.Random(6)
+    answer(study, study.ask()[0], rng)
+    with store.writing(study.name) as record:
+        snapshot = json.loads(json.dumps(record.snapshot)) | {"format": 2}
+        for counts in snapshot["counts"].values():
+            del counts["voided"]
+        event = {"seq": record.seq + 1, "at": 0.0, "actor": "t", "kind": "note", "text": "", "key": "q", "part": 0}
+        record.write([event], [], snapshot)
+    assert study.doctor() == []
+    study.void(0, reason="not ours")
+    assert sum(row["voided"] for row in study.status().mediators) == 1
     assert study.doctor() == []
 
 
@@ -81,8 +96,8 @@ def test_a_snapshot_of_a_later_format_is_refused(store: Store, new: Callable[...
     study.ask()
     with store.writing(study.name) as record:
         event = {"seq": 2, "at": 0.0, "actor": "t", "kind": "note", "text": "", "key": "q", "part": 0}
-        record.write([event], [], {**(record.snapshot or {}), "format": 3})
-    words = r"a later version has kept this study \(snapshot format 3, not 2\): use a newer gobetween"
+        record.write([event], [], {**(record.snapshot or {}), "format": 4})
+    words = r"a later version has kept this study \(snapshot format 4, not 3\): use a newer gobetween"
     for act in (study.ask, study.status, study.pending):
         with pytest.raises(gb.StudyError, match=words):
             act()

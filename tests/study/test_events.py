@@ -24,6 +24,9 @@ def lived(new: Callable[..., Study], clock: Clock) -> Study:
     study.correct(0, arm="a", reward=0, reason="somebody did", accept_surprise=True)
     study.tell(1, silent=True)
     study.tell(mediator="z", arm="c", reward=1)
+    study.correct(0, mediator="z", reason="the other clinic")
+    study.tell(mediator="y", arm="c", reward=0)
+    study.void(4, reason="not ours")
     study.cancel(2, reason="closed")
     study.away("x")
     study.back("x")
@@ -58,8 +61,8 @@ def test_rows_and_counts_follow_from_the_events(new: Callable[..., Study], clock
     rows, events = list(study.export()), list(study.events())
     assert [row["worker"] for row in rows][:2] == ["w", "v"]
     assert {"told", "silent", "cancelled", "expired"} <= {row["status"] for row in rows}
-    for name in ("asked", "cancelled", "expired", "corrected"):
-        happened = sum(event["kind"] == name for event in events)
+    for name in ("asked", "cancelled", "expired", "corrected", "voided"):
+        happened = sum(event["kind"] == name or (event["kind"], name) == ("moved", "corrected") for event in events)
         assert sum(int(dict(row)[name]) for row in study.status().mediators) == happened  # type: ignore[call-overload]
     told = sum(row["status"] == "told" for row in rows)
     assert (

@@ -9,6 +9,7 @@ import pytest
 from study_parts import SPEC
 
 import gobetween as gb
+from gobetween.study.edits import change_words
 from gobetween.study.spec import parse_study
 from gobetween.study.study import Study
 
@@ -33,7 +34,16 @@ def test_the_spec_freezes_at_the_first_event(new: Callable[..., Study]) -> None:
     renamed[2]["contact"] = "z@example.org"
     changes = {"delta": 0.2, "title": "new", "mediators": renamed, "lease": "2h", "budget": {"queries": 50}, "in_flight": 2}
     study.away("y")
+    with pytest.raises(gb.StudyError, match=r"mediators: there is 'X' where the study has 'x', 'Y' where .*rename\(old, new\)"):
+        study.edit(parse_study(SPEC | changes, "test"))
+    assert [event["kind"] for event in study.events()] == ["asked", "away"]
+    for name in "xyz":
+        assert study.rename(name, name.upper()).recorded
+    wanted = study.check(parse_study(SPEC | changes, "test"))
+    assert set(wanted) == {"title", "contacts", "lease", "max_queries", "in_flight"}
+    assert wanted["lease"] == (3600.0, 7200.0)
     study.edit(parse_study(SPEC | changes, "test"))
+    assert study.taken_over == wanted
     edited = {event["field"] for event in study.events() if event["kind"] == "edited"}
     assert edited == {"title", "mediators", "contacts", "lease", "max_queries", "in_flight"}
     assert study.spec.mediators == ("X", "Y", "Z")
@@ -41,6 +51,64 @@ def test_the_spec_freezes_at_the_first_event(new: Callable[..., Study]) -> None:
     study.tell(0, arm="a", reward=1)
     assert study.look()[0].away == ["Y"]
     assert study.doctor() == []
+
+
+def test_renaming(new: Callable[..., Study]) -> None:
+    study = new(arms=[{"name": "a"}, {"name": "b"}, {"name": "x"}])
+    assert study.rename("b", "bee").recorded  # before the first event the spec itself changes
+    assert list(study.events()) == []
+    study.tell(study.ask()[0], arm="a", reward=1, accept_surprise=True)
+    before = list(study.events())
+    for arguments, message in (
+        ({"old": "d", "new": "e"}, "name 'd' is not known: choose one of 'a', 'bee', 'x', 'x', 'y', 'z'"),
+        ({"old": "a", "new": "bee"}, "'bee' is the name of another of the arms"),
+        ({"old": "a", "new": " "}, "a name needs some text"),
+        ({"old": "x", "new": "w"}, "'x' is the name of an arm and of a mediator; say what='arm' or what='mediator'"),
+        ({"old": "y", "new": "w", "what": "arm"}, "arm 'y' is not known"),
+        ({"old": "y", "new": "w", "what": "clinic"}, "what = 'clinic': choose one of arm, mediator"),
+        ({"old": "y", "new": "\x00"}, "new name: must be a text"),
+    ):
+        with pytest.raises(gb.StudyError, match=message):
+            study.rename(**arguments)
+    assert not study.rename("a", "a").recorded
+    assert list(study.events()) == before
+    assert study.rename("x", "w", what="mediator", key="k").recorded
+    assert not study.rename("x", "w", what="mediator", key="k").recorded
+    assert (study.spec.arms, study.spec.mediators) == (("a", "bee", "x"), ("w", "y", "z"))
+    study.rename("a", "first")
+    assert study.status().leader == "first"
+    assert [row["arm"] for row in study.export()] == ["first"]
+    assert study.doctor() == []
+
+
+def test_checking_a_spec_changes_nothing(new: Callable[..., Study]) -> None:
+    study = new()
+    other = parse_study(SPEC | {"delta": 0.3, "lease": "2h"}, "test")
+    assert study.check(other) == {"delta": (0.1, 0.3), "lease": (3600.0, 7200.0)}
+    study.ask()
+    before = study.look()[0].to_dict()
+    with pytest.raises(gb.StudyError, match=r"delta cannot change, the study has begun: it is 0\.1, not 0\.3"):
+        study.check(other)
+    with pytest.raises(gb.StudyError, match="arms: there is 'd' where the study has 'c'"):
+        study.check(parse_study(SPEC | {"arms": [{"name": "a"}, {"name": "b"}, {"name": "d"}]}, "test"))
+    assert study.check(parse_study(SPEC, "test")) == {}
+    assert study.look()[0].to_dict() == before
+
+
+@pytest.mark.parametrize(
+    ("field", "old", "new", "words"),
+    [
+        ("lease", 259200.0, 172800.0, "lease: 3d -> 2d"),
+        ("lease", None, 5400.0, "lease: none -> 1.5h"),
+        ("lease", 0.5, 60.0, "lease: 0.5s -> 1m"),
+        ("max_queries", 50, None, "max_queries: 50 -> none"),
+        ("contacts", ["a", "b", ""], ["a", "c", "d"], "contacts: b -> c, none -> d"),
+        ("title", "", "new", "title: none -> new"),
+        ("arms", ["a", "b"], ["a"], "arms: ['a', 'b'] -> ['a']"),
+    ],
+)
+def test_what_is_taken_over_in_words(field: str, old: Any, new: Any, words: str) -> None:
+    assert change_words({field: (old, new)}) == [words]
 
 
 def test_bad_specs() -> None:

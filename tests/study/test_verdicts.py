@@ -23,7 +23,7 @@ def test_a_budget_is_a_verdict_of_its_own(new: Callable[..., Study]) -> None:
     assert receipt.stopped["verdict"] == "budget"
     assert 0.1 < receipt.stopped["p_value"] <= 1.0
     assert study.status().sentence.startswith("The budget is used up; '")
-    with pytest.raises(gb.StudyError, match=r"the budget is used up; edit\(spec\) can raise it"):
+    with pytest.raises(gb.StudyError, match=r"the budget is used up; edit\(spec\) with a larger budget, then resume\(\)"):
         study.resume()
     study.edit(parse_study(SPEC | {"budget": {"queries": 8}}, "test"))
     study.resume()
@@ -58,7 +58,7 @@ def test_an_expiry_may_bring_the_verdict_before_anything_is_asked(new: Callable[
     study = new(mediators=[{"name": "z"}], arms=[{"name": "a"}, {"name": "b"}])
     _, *rest = study.ask(41)
     for i, query in enumerate(rest):
-        study.tell(query, arm="ab"[i % 2], reward=int(i % 2 == 0))
+        study.tell(query, arm="ab"[i % 2], reward=int(i % 2 == 0), again=True)
     clock.now += 4000
     with pytest.raises(gb.StudyError, match="the study has stopped"):
         study.ask(key="k")
@@ -86,7 +86,7 @@ def test_budgets_and_mediators_that_are_not_needed(new: Callable[..., Study]) ->
 def test_a_verdict_on_a_typo_can_be_taken_up_again(new: Callable[..., Study]) -> None:
     study = new(mediators=[{"name": "z"}], arms=[{"name": "a"}, {"name": "b"}])
     for i in range(40):
-        if study.tell(mediator="z", arm="ab"[i % 2], reward=int(i % 2 == 0)).stopped:
+        if study.tell(mediator="z", arm="ab"[i % 2], reward=int(i % 2 == 0), again=True).stopped:
             break
     for row in list(study.export()):
         study.correct(row["query"], arm=row["arm"], reward=1, reason="all were 1")
@@ -96,11 +96,31 @@ def test_a_verdict_on_a_typo_can_be_taken_up_again(new: Callable[..., Study]) ->
     study.resume()
     assert study.status().sentence.endswith("the study is not sure yet.")
     while (
-        study.tell(mediator="z", arm="b", reward=1).stopped is None
-        and study.tell(mediator="z", arm="a", reward=0).stopped is None
+        study.tell(mediator="z", arm="b", reward=1, again=True).stopped is None
+        and study.tell(mediator="z", arm="a", reward=0, again=True).stopped is None
     ):
         pass
     assert dict(study.status().verdict or {})["arm"] == "b"
+    assert study.doctor() == []
+
+
+def test_a_verdict_says_on_what_condition_it_holds_where_answers_were_taken_out(new: Callable[..., Study]) -> None:
+    study = new(mediators=[{"name": "z"}], arms=[{"name": "a"}, {"name": "b"}])
+    study.tell(mediator="z", arm="b", reward=1)
+    study.void(0, reason="typed into the wrong study")
+    i = 0
+    while study.status().state != "stopped":
+        study.tell(mediator="z", arm="ab"[i % 2], reward=int(i % 2 == 0), again=True)
+        i += 1
+    sentence = "The best arm is 'a'; this is wrong with probability at most 0.1, if the {} taken out did not depend on rewards."
+    assert study.status().sentence == sentence.format("answer that was")
+    for row in list(study.export())[1:]:
+        study.void(row["query"], reason="the clinic made them up")
+    status = study.status()
+    assert status.sentence == sentence.format(f"{i + 1} answers that were")
+    assert any("taken out or corrected after the verdict" in line for line in status.assumptions)
+    study.resume()
+    assert study.status().sentence == "Nothing is known yet: no answer has been counted."
     assert study.doctor() == []
 
 
@@ -110,15 +130,43 @@ def test_an_identification_supersedes_a_budget(new: Callable[..., Study]) -> Non
     assert dict(study.status().verdict or {})["verdict"] == "budget"
     receipt = None
     for i in range(60):
-        receipt = study.tell(mediator="z", arm="ab"[i % 2], reward=int(i % 2 == 0))
+        receipt = study.tell(mediator="z", arm="ab"[i % 2], reward=int(i % 2 == 0), again=True)
         if receipt.stopped:
             break
     assert receipt is not None
     assert receipt.stopped is not None
     assert receipt.stopped["verdict"] == "identified"
-    with pytest.raises(gb.StudyError, match=r"the budget is used up; edit\(spec\) can raise it"):
+    with pytest.raises(gb.StudyError, match=r"the budget is used up; edit\(spec\) with a larger budget, then resume\(\)"):
         study.resume()
     assert dict(study.status().verdict or {})["verdict"] == "identified"
+
+
+def test_what_ask_advises_after_a_stop_works(new: Callable[..., Study]) -> None:
+    """A budget that is used up is raised first: resume alone would refuse."""
+    two = {"mediators": [{"name": "z"}], "arms": [{"name": "a"}, {"name": "b"}]}
+    study = new(**two, budget={"queries": 1})
+    (query,) = study.ask()
+    advice = r"edit\(spec\) with a larger budget, then resume\(\), goes on"
+    with pytest.raises(gb.StudyError, match=f"the budget is used up; 1 answer is still out; {advice}"):
+        study.ask()
+    study.tell(query, silent=True)
+    with pytest.raises(gb.StudyError, match=rf"the study has stopped \(the budget is used up.*\); {advice}"):
+        study.ask()
+    assert study.status().how_far.endswith("answers that still come are counted, and can bring the verdict of the rule.")
+    receipt = study.tell(mediator="z", arm="a", reward=1)
+    assert receipt.stood == "budget"
+    i = 0
+    while (receipt := study.tell(mediator="z", arm="ab"[i % 2], reward=int(i % 2 == 0), again=True)).stopped is None:
+        i += 1
+    assert receipt.stood is None
+    assert study.tell(mediator="z", arm="b", reward=1).stood == "identified"
+    with pytest.raises(gb.StudyError, match=rf"the study has stopped \(the answer is 'a'\); {advice}"):
+        study.ask()
+    study.edit(parse_study(SPEC | two | {"budget": {"queries": 1000}}, "test"))
+    with pytest.raises(gb.StudyError, match=r"resume\(\) asks on all the same"):
+        study.ask()
+    study.resume()
+    assert study.ask()
 
 
 def test_an_arm_that_nobody_has_seen_does_not_lead(new: Callable[..., Study]) -> None:

@@ -8,7 +8,7 @@ from io import TextIOWrapper
 import click
 
 from gobetween import __version__
-from gobetween.cli.terminal import printable
+from gobetween.cli.terminal import printable, wrapped
 from gobetween.errors import GoBetweenError
 
 COMMANDS = {
@@ -22,6 +22,7 @@ COMMANDS = {
     "ask": "Whom to ask next.",
     "tell": "Record an answer.",
     "correct": "Replace an answer that was wrong.",
+    "void": "Take an answer out of the count.",
     "status": "The answer so far, and how far the study is from being sure.",
     "pending": "Queries that wait for an answer.",
     "cancel": "Withdraw an open query.",
@@ -29,6 +30,8 @@ COMMANDS = {
     "back": "A mediator can be asked again.",
     "pause": "Issue no more queries for now.",
     "resume": "Go on after a pause or a verdict.",
+    "rename": "Give an arm or a mediator another name.",
+    "check": "What an edited study file would change; nothing happens.",
     "note": "Write something into the log.",
     "events": "The log.",
     "export": "Queries as CSV, events as JSON lines.",
@@ -39,8 +42,8 @@ COMMANDS = {
 }
 #: Files that hold several commands, each under its own name; any other command is `command` in a file of its own name.
 SHARED = {
-    "asking": ("ask", "tell", "correct", "cancel", "pending"),
-    "people": ("away", "back", "pause", "resume", "note"),
+    "asking": ("ask", "tell", "correct", "void", "cancel", "pending"),
+    "people": ("away", "back", "pause", "resume", "rename", "check", "note"),
     "backup": ("backup", "restore"),
     "looking": ("status", "events", "export", "report", "doctor"),
 }
@@ -83,7 +86,7 @@ def main(arguments: list[str] | None = None) -> None:
     except GoBetweenError as error:
         from gobetween.cli.words import told
 
-        click.echo(f"gobetween: {printable(told(error))}", err=True)
+        click.echo(wrapped(f"gobetween: {printable(told(error))}", sys.stderr), err=True)
         sys.exit(2)
     except OSError as error:
         click.echo(f"gobetween: cannot write ({error.strerror})", err=True)

@@ -1,4 +1,4 @@
-"""The verbs of asking and answering: ask, tell, correct, cancel, pending."""
+"""The verbs of asking and answering: ask, tell, correct, void, cancel, pending."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -6,7 +6,9 @@ from typing import Any, TypeVar
 
 import click
 
-from gobetween.cli.verb import Call, query_words, verb
+from gobetween.cli.verb import Call, query_words, receipt_lines, utc_option, verb
+from gobetween.errors import StudyError
+from gobetween.export import numbered
 
 F = TypeVar("F", bound=Callable[..., None])
 
@@ -39,19 +41,53 @@ def ask(call: Call, n: int | None, worker: str | None, key: str | None) -> None:
 @click.argument("query", type=int, required=False)
 @answer
 @click.option("--mediator", help="Who answered unasked, when there is no query.")
-def tell(call: Call, query: int | None, mediator: str | None, **answered: Any) -> None:
-    """Record an answer: tell QUERY --arm … --reward …, or --silent, or --mediator … --arm … --reward … (unasked)."""
+@click.option("--again", is_flag=True, help="It is another answer, though the same came unasked a moment ago.")
+@click.option("--csv", "file", type=click.Path(), help="Record all rows of a file, or none.")
+@click.option("--dry-run", is_flag=True, help="With --csv: only try, and change nothing.")
+def tell(call: Call, query: int | None, mediator: str | None, file: str | None, dry_run: bool, **answered: Any) -> None:
+    """Record an answer: tell QUERY --arm … --reward …, or --silent, or --mediator … --arm … --reward … (unasked).
+
+    tell --csv FILE records many at once; its columns are of query, mediator, arm, reward, silent and key.
+    """
+    if file is not None:
+        _tell_file(call, file, dry_run, query, mediator, answered)
+        return
+    if dry_run:
+        raise StudyError("--dry-run goes with --csv FILE")
     receipt = call.open().tell(query, mediator=mediator, **answered)
     call.done(receipt, f"recorded for query {receipt.query}")
+
+
+def _tell_file(call: Call, file: str, dry_run: bool, query: int | None, mediator: str | None, answered: dict[str, Any]) -> None:
+    flags = {name: answered.pop(name) for name in ("accept_surprise", "again")}
+    if query is not None or mediator is not None or any(answered.values()) or answered["reward"] is not None:
+        raise StudyError("--csv FILE says all answers: leave out the query, --arm, --reward, --silent, --mediator and --key")
+    receipts = call.open().tell_csv(file, dry_run=dry_run, **flags)
+    new = sum(receipt.recorded for receipt in receipts)
+    lines = [f"{'would record' if dry_run else 'recorded'} {new:,} of {numbered(len(receipts), 'row')}"]
+    lines += [f"already recorded: {len(receipts) - new:,}"] if new < len(receipts) else []
+    lines += [line for receipt in receipts if receipt.recorded and not dry_run for line in receipt_lines(receipt, "")[1:]]
+    value = {"dry_run": dry_run, "rows": [asdict(receipt) for receipt in receipts]}
+    call.show(value, *lines)
 
 
 @verb("correct")
 @click.argument("query", type=int)
 @answer
+@click.option("--mediator", help="Who really gave it; alone, the answer stays.")
 @click.option("--reason", required=True, help="Why; it is kept.")
-def correct(call: Call, query: int, reason: str, **answered: Any) -> None:
-    """Replace an answer that was wrong; both stay in the log."""
-    call.done(call.open().correct(query, reason=reason, **answered), f"corrected query {query}")
+def correct(call: Call, query: int, **answered: Any) -> None:
+    """Replace an answer that was wrong, or the mediator who gave it; all stays in the log."""
+    call.done(call.open().correct(query, **answered), f"corrected query {query}")
+
+
+@verb("void")
+@click.argument("query", type=int)
+@click.option("--reason", required=True, help="Why; it is kept, and must have nothing to do with rewards.")
+@click.option("--key", help="Makes the command safe to repeat.")
+def void(call: Call, query: int, reason: str, key: str | None) -> None:
+    """Take an answer out of the count, for reasons that have nothing to do with rewards; it stays in the log."""
+    call.done(call.open().void(query, reason=reason, key=key), f"took out the answer to query {query}")
 
 
 @verb("cancel")
@@ -64,8 +100,21 @@ def cancel(call: Call, query: int, reason: str, key: str | None) -> None:
 
 
 @verb("pending")
-def pending(call: Call) -> None:
-    """Queries that wait for an answer, oldest first."""
-    queries = call.open(view=True).pending()
-    lines = [query_words(query).removesuffix(" (already asked)") for query in queries] or ["no query is open"]
-    call.show({"queries": [asdict(query) for query in queries]}, *lines)
+@click.option("--overdue", is_flag=True, help="Only those whose lease has ended, with the text of a reminder for each contact.")
+@utc_option
+def pending(call: Call, overdue: bool, utc: bool) -> None:
+    """Queries that wait for an answer, oldest first: how old they are, and when their lease ends."""
+    study = call.open(view=True)
+    state, now, _ = study.look()
+    from gobetween.pages.pending import is_late, pending_words, reminders
+    from gobetween.study.transaction import shown
+
+    every = [shown(state, number, new=False) for number in state.open]
+    queries = [query for query in every if is_late(query, now)] if overdue else every
+    lines = [f"{query_words(query).removesuffix(' (already asked)')}, {pending_words(query, now, utc)}" for query in queries]
+    texts = reminders(state.spec.title, queries, utc) if overdue else []
+    found = [asdict(query) | {"age": max(0.0, now - query.asked), "overdue": is_late(query, now)} for query in queries]
+    none = "no query is late" if overdue else "no query is open"
+    call.show(
+        {"queries": found} | ({"reminders": texts} if overdue else {}), *(lines or [none]), *(f"\n{text}" for text in texts)
+    )

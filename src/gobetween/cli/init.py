@@ -11,7 +11,8 @@ from gobetween.cli.plugins import ready
 from gobetween.cli.template import TEMPLATE
 from gobetween.cli.terminal import show, target
 from gobetween.cli.words import choice
-from gobetween.errors import StudyError
+from gobetween.errors import StudyError, without_passwords
+from gobetween.export import numbered
 
 if TYPE_CHECKING:
     from gobetween.logs.counts import LogStats
@@ -47,6 +48,8 @@ def command(
     path = Path(file)
     if path.suffix != ".toml":
         raise StudyError(f"{file}: name a file that ends in .toml")
+    if store is not None and without_passwords(store) != store:
+        raise StudyError("--store: holds a password: leave it out and set PGPASSWORD in the environment")
     ready(plain=True)
     from gobetween.study.opening import store_of
     from gobetween.study.transaction import verdict_words
@@ -63,7 +66,7 @@ def command(
     if stats is None:
         lines.append(f"next: change the file to your study, then gobetween ask{option}")
     else:
-        lines.append(f"the study begins from {stats.rows:,} rows of {', '.join(logs)}")
+        lines.append(f"the study begins from {numbered(stats.rows, 'row')} of {', '.join(logs)}")
         lines += [] if stopped is None else [f"it has its answer already: {verdict_words(stopped)}"]
         lines.append(f"next: gobetween status{option}")
     rows = None if stats is None else stats.rows

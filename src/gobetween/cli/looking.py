@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from gobetween.cli.terminal import json_line, print_json, show, show_page, target
-from gobetween.cli.verb import Call, verb
+from gobetween.cli.verb import Call, utc_option, verb
 from gobetween.errors import StudyError
+from gobetween.export import numbered
 
 COLUMNS = ("query", "mediator", "status", "arm", "reward", "slot", "worker")
 KEEP = (
@@ -19,7 +20,8 @@ COPY = "to copy it use gobetween backup: a .sqlite file alone may miss what was 
 
 
 @verb("status")
-def status(call: Call) -> None:
+@utc_option
+def status(call: Call, utc: bool) -> None:
     """The answer so far, and how far the study is from being sure."""
     found = call.open(view=True).status()
     if call.as_json:
@@ -27,7 +29,7 @@ def status(call: Call) -> None:
         return
     from gobetween.pages.status import SHOWN, sections
 
-    show_page(f"{found.title or found.name} ({found.state})", sections(found))
+    show_page(f"{found.title or found.name} ({found.state})", sections(found, utc))
     if len(found.pending) > SHOWN:
         click.echo("gobetween pending lists all open queries")
 
@@ -35,7 +37,8 @@ def status(call: Call) -> None:
 @verb("events")
 @click.option("--after", type=click.IntRange(0, 2**62), default=0, help="Only events after this number.")
 @click.option("--limit", type=click.IntRange(1, 2**62), help="At most that many [default: all].")
-def events(call: Call, after: int, limit: int | None) -> None:
+@utc_option
+def events(call: Call, after: int, limit: int | None, utc: bool) -> None:
     """The log, one event on a line."""
     study = call.open(view=True)
     from gobetween.pages.words import event_words
@@ -44,7 +47,7 @@ def events(call: Call, after: int, limit: int | None) -> None:
         if call.as_json:
             click.echo(json_line(event))
         else:
-            show(None, False, event_words(event))
+            show(None, False, event_words(event, utc))
 
 
 @verb("export")
@@ -70,18 +73,20 @@ def export(call: Call, to_csv: str | None, jsonl: str | None) -> None:
                 stream.write(json_line(event) + "\n")
                 written["jsonl"] = n
     if "-" not in (to_csv, jsonl):
-        call.show({"written": written}, f"written: {', '.join(f'{n} lines of {kind}' for kind, n in written.items())}")
+        lines = [f"{numbered(n, 'line')} of {kind}" for kind, n in written.items()]
+        call.show({"written": written}, f"written: {', '.join(lines)}")
 
 
 @verb("report")
 @click.option("--out", type=click.Path(), default="study-report", show_default=True, help="Folder for report.html.")
-def report(call: Call, out: str) -> None:
+@utc_option
+def report(call: Call, out: str, utc: bool) -> None:
     """A page with the answer, the figures and what was recorded."""
     study = call.open(view=True)
     from gobetween.pages.html import write_report
     from gobetween.pages.study import sections
 
-    path = write_report(Path(out), *sections(study))
+    path = write_report(Path(out), *sections(study, utc))
     call.show({"report": str(path)}, f"the report is {path}")
 
 

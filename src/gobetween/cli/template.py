@@ -2,7 +2,7 @@
 
 TEMPLATE = """# A live study: which option is best, when only these mediators can act. `gobetween ask` says whom to ask next,
 # `gobetween tell` records an answer, `gobetween status` shows the answer so far. This file may be changed freely until
-# the first query; afterwards only title, names, contacts, lease, in_flight and budget.
+# the first query; afterwards only title, contacts, lease, in_flight and budget.
 title = "Which reminder works best?"
 
 # rewards: "bernoulli" (0 or 1), "poisson", "exponential", {{ name = "gaussian", sigma = 1.0 }},

@@ -1,7 +1,9 @@
 """The terminal: the console, pages and tables on it, the bar, JSON, and where to write."""
 
 import json
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-NARROWEST = 60
+NARROWEST = 20
+UNBOUNDED = 100_000
 
 
 def printable(text: str) -> str:
@@ -26,13 +29,21 @@ def printable(text: str) -> str:
 
 
 def page() -> "Console":
-    """Where to print: names are shown as they are, and narrow terminals scroll."""
+    """Where to print: names are shown as they are; what no one watches, such as a pipe, has room for everything."""
     from rich.console import Console
 
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
-    if console.width < NARROWEST:
-        console.width = NARROWEST
+    if not console.is_terminal:
+        console.width = UNBOUNDED
     return console
+
+
+def wrapped(text: str, stream: TextIO) -> str:
+    """Broken at words where someone watches a terminal, whole elsewhere."""
+    if not stream.isatty():
+        return text
+    width = max(shutil.get_terminal_size().columns, NARROWEST)
+    return "\n".join(textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False) for line in text.split("\n"))
 
 
 def show_page(title: str, sections: Sequence[Section], *, ruled: bool = False) -> None:
@@ -55,13 +66,32 @@ def show_page(title: str, sections: Sequence[Section], *, ruled: bool = False) -
 
 def _show_block(console: "Console", block: Block, ruled: bool) -> None:
     if isinstance(block, Text):
-        console.print(printable(block.words), style="dim" if block.kind == "note" else None)
+        console.print(printable(block.words), style="dim" if block.kind == "note" else None, soft_wrap=not console.is_terminal)
+    elif isinstance(block, Grid) and block.header and narrowest(block, ruled) > console.width:
+        for record in records(block):
+            console.print(record)
     elif isinstance(block, Grid) and block.header:
         console.print(grid_table(block, ruled))
     elif isinstance(block, Grid):
         widest = max(len(row[0]) for row in block.rows)
         for name, fact in block.rows:
             console.print(printable(f"{name:<{widest}}  {fact}"))
+
+
+def narrowest(grid: Grid, ruled: bool) -> int:
+    """The least width of a table: cells whole, headings folded at words."""
+    from rich.cells import cell_len
+
+    columns = zip(*([printable(cell) for cell in row] for row in grid.rows), strict=True)
+    cells = [max(map(cell_len, column)) for column in columns] or [0] * len(grid.header)
+    heads = [max((cell_len(word) for word in printable(name).split()), default=0) for name in grid.header]
+    return sum(max(pair) for pair in zip(cells, heads, strict=True)) + (3 if ruled else 2) * (len(heads) - 1)
+
+
+def records(grid: Grid) -> list[str]:
+    """A table that is too wide, row by row: each cell under its heading's name."""
+    rows = [list(zip(grid.header, row, strict=True)) for row in grid.rows]
+    return ["\n".join([*(printable(f"{name}: {cell}" if name else cell) for name, cell in row if cell), ""]) for row in rows]
 
 
 def grid_table(grid: Grid, ruled: bool = False) -> "Table":
@@ -87,7 +117,7 @@ def show(value: object, as_json: bool, *lines: str) -> None:
         print_json(value)
     else:
         for line in lines:
-            click.echo("\n".join(printable(part) for part in line.split("\n")))
+            click.echo(wrapped("\n".join(printable(part) for part in line.split("\n")), sys.stdout))
 
 
 def print_json(value: object) -> None:

@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING
 import click
 
 from gobetween.cli.plugins import ready
-from gobetween.cli.terminal import show
-from gobetween.errors import StudyError
+from gobetween.cli.terminal import printable, show
+from gobetween.errors import Fix, GoBetweenError, StudyError
 
 if TYPE_CHECKING:
+    from gobetween.study.edits import Changes
     from gobetween.study.study import Study
     from gobetween.study.transaction import Receipt, StudyQuery
 
 VARIABLE = "GOBETWEEN_STUDY"
+#: What becomes of a verdict when something is told after it.
+STOOD = {"identified": "and the verdict stays", "budget": "and can still bring the verdict of the rule"}
 SMALL = 40_000  # bytes of a study.toml up to which plain Python answers before compiled code is even loaded
 
 
@@ -54,7 +57,36 @@ class Call:
         if found.unsaved:
             differs = f"{self.where} differs from the stored study ({', '.join(found.unsaved)})"
             click.echo(f"note: {differs}; the next ask or tell takes that over or refuses", err=True)
+        self._say_taken_over(found.taken_over)
         return found
+
+    def quietly(self) -> "Study":
+        """The study that is meant, whatever its file says now."""
+        self.prepare()
+        from gobetween.study.opening import open_study
+
+        return open_study(self.where, self.name, self.actor, take_over=False)
+
+    def would_change(self) -> "Changes | None":
+        """What the study file would change; None where it has no store yet."""
+        self.prepare()
+        from gobetween.study.opening import open_study
+        from gobetween.study.spec import StudySpec
+
+        spec = StudySpec.from_toml(self.where)
+        try:
+            return open_study(self.where, self.name, self.actor, take_over=False).check(spec)
+        except GoBetweenError as error:
+            if error.fix != Fix("create"):
+                raise
+            return None
+
+    def _say_taken_over(self, changes: "Changes") -> None:
+        """What came from an edited file; beside JSON on standard error."""
+        from gobetween.study.edits import change_words
+
+        for line in change_words(changes):
+            click.echo(printable(f"took over {line}"), err=self.as_json)
 
     def show(self, value: dict[str, object], *lines: str) -> None:
         """Print one JSON object, or lines for people."""
@@ -62,7 +94,7 @@ class Call:
 
     def done(self, receipt: "Receipt", words: str) -> None:
         """Print what a command has brought about."""
-        self.show(asdict(receipt), *_receipt_lines(receipt, words))
+        self.show(asdict(receipt), *receipt_lines(receipt, words))
 
 
 def verb(name: str) -> Callable[[Callable[..., None]], click.Command]:
@@ -86,6 +118,10 @@ def verb(name: str) -> Callable[[Callable[..., None]], click.Command]:
     return wrap
 
 
+#: For verbs that show times.
+utc_option = click.option("--utc", is_flag=True, help="Times in UTC [default: the local zone].")
+
+
 def query_words(query: "StudyQuery") -> str:
     """A query for the one who carries it out."""
     contact = f" ({query.contact})" if query.contact else ""
@@ -93,10 +129,13 @@ def query_words(query: "StudyQuery") -> str:
     return f"query {query.id}: ask {query.mediator}{contact}{again}{'' if query.new else ' (already asked)'}"
 
 
-def _receipt_lines(receipt: "Receipt", done: str) -> list[str]:
+def receipt_lines(receipt: "Receipt", done: str) -> list[str]:
+    """What a command has brought about, for people."""
     lines = [done if receipt.recorded else "already recorded, nothing changed"]
     if receipt.late:
-        lines.append("it came after its lease had ended; it counts, and is marked as late")
+        lines.append("it came after its lease had ended and is marked as late")
+    if receipt.stood is not None and receipt.query is not None:
+        lines.append(f"the study had stopped before; this is kept, {STOOD[receipt.stood]}")
     if receipt.stopped is not None:
         from gobetween.study.transaction import verdict_words
 

@@ -11,14 +11,17 @@ from gobetween.cli.plugins import ready
 F = TypeVar("F", bound=Callable[..., None])
 #: What can be done, in the words of the command line; the names are those of `errors.FIXES`.
 FIXES: Mapping[str, str] = {
+    "again": "if it is another answer, say --again",
     "back": "gobetween back NAME says that someone is back",
-    "budget": "raise the budget in the study file first",
+    "budget": "raise the budget in the study file, then gobetween resume goes on",
+    "cancel": "gobetween cancel {} withdraws it",
     "columns": "name columns with --mediator, --arm, --reward",
     "correct": "gobetween correct {} changes that",
     "create": "gobetween init makes one",
     "migrate": "gobetween doctor --migrate brings it up to date",
     "other-file": "name another file",
     "plugin": "or install the package that brings it, or name its module by gobetween --plugin MODULE",
+    "rename": "or, if only the name is new, gobetween rename OLD NEW says so",
     "restore": "keep a copy of it before anything else; gobetween restore brings back a backup",
     "resume": "gobetween resume goes on",
     "resume-anyway": "gobetween resume asks on all the same",
@@ -26,6 +29,7 @@ FIXES: Mapping[str, str] = {
     "skip-bad": "--skip-bad leaves them out",
     "status": "gobetween status shows it",
     "surprise": "correct this, or say --accept-surprise",
+    "which-name": "say --arm or --mediator",
 }
 
 

@@ -223,7 +223,7 @@ def estimate(sampler: Sampler, state: State, e: int) -> None:
             for a in range(K + 1):
                 answers += state.N_ea[e, a]
             for a in range(K):
-                sampler.R[a, i] = state.N_ea[e, a] / (answers * sampler.costs[i])
+                sampler.R[a, i] = state.N_ea[e, a] / (max(answers, 1) * sampler.costs[i])
 
 
 @leaf

@@ -2,19 +2,20 @@
 
 from typing import Any
 
+from gobetween.export import numbered
 from gobetween.pages.blocks import Block, Grid, Section, Text
 from gobetween.pages.words import duration, moment
 from gobetween.study.status import Status
 
 SHOWN = 20  # open queries that are listed
-RARE = ("silent", "cancelled", "expired", "late", "unasked", "corrected")
+RARE = ("silent", "cancelled", "expired", "late", "unasked", "corrected", "voided")
 
 
-def sections(status: Status) -> list[Section]:
+def sections(status: Status, utc: bool = False) -> list[Section]:
     """Answer first, then how far, then arms, mediators and what is open."""
     tables = [Section("", arms(status)), Section("", [mediator_grid(status)])]
     if status.pending:
-        tables.append(Section("", pending(status)))
+        tables.append(Section("", pending(status, utc)))
     last = tables.pop()
     return [Section("", answer(status)), *tables, Section("", [*last.blocks, *notes(status)])]
 
@@ -33,9 +34,9 @@ def answer(status: Status) -> list[Block]:
 
 
 def _spent(status: Status) -> str:
-    limits = [] if status.max_queries is None else [f"{status.max_queries:,} queries"]
+    limits = [] if status.max_queries is None else [numbered(status.max_queries, "query", "queries")]
     limits += [] if status.max_cost is None else [f"cost {status.max_cost:,.6g}"]
-    words = f"So far {status.queries:,} queries, cost {status.cost:,.6g}."
+    words = f"So far {numbered(status.queries, 'query', 'queries')}, cost {status.cost:,.6g}."
     if limits:
         words += f" The budget is {' and '.join(limits)}."
     if status.cost_to_go is not None and status.state != "stopped":
@@ -73,11 +74,11 @@ def mediator_grid(status: Status) -> Grid:
     return Grid(("mediator", *shown, "share", "target"), rows)
 
 
-def pending(status: Status) -> list[Block]:
+def pending(status: Status, utc: bool = False) -> list[Block]:
     """The oldest open queries."""
     rows = []
     for row in status.pending[:SHOWN]:
-        until = "never" if row["until"] is None else "ended" if row["expired"] else moment(row["until"])
+        until = "never" if row["until"] is None else "ended" if row["expired"] else moment(row["until"], utc)
         rows.append([str(row["query"]), row["mediator"], duration(row["age"]), until])
     grid, more = Grid(("open query", "mediator", "age", "lease ends"), rows), len(status.pending) - SHOWN
     return [grid, Text(f"and {more} more")] if more > 0 else [grid]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gobetween.core.evidence import ArmReport
+from gobetween.export import numbered
 from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
 from gobetween.pages.figures import arm_shares, estimates, evidence_trail, mediator_shares
 from gobetween.pages.status import answer, arms, mediator_grid, notes
@@ -20,17 +21,17 @@ FAIR = (
 )
 
 
-def sections(study: Study) -> tuple[str, list[Section]]:
+def sections(study: Study, utc: bool = False) -> tuple[str, list[Section]]:
     """Title and page."""
     view = study.view(last=LAST)
     status, state = view.status, view.state
-    log = [[event_words(event)] for event in view.events]
+    log = [[event_words(event, utc)] for event in view.events]
     parts = [
         Section("", [*answer(status), *notes(status)]),
         Section("Figures", _pictures(status, state.spec, state.trail)),
         Section("Arms", arms(status)),
         Section("Mediators", [mediator_grid(status), Text(FAIR, "note")]),
-        Section(f"The last {len(log)} events", [Grid(["event"], log)]),
+        Section(f"The last {numbered(len(log), 'event')}" if len(log) != 1 else "The only event", [Grid(["event"], log)]),
     ]
     return status.title or f"Study {status.name}", parts
 

@@ -6,14 +6,18 @@ from typing import Any
 from gobetween.study.events import Event, words
 
 
-def event_words(event: Event) -> str:
+def event_words(event: Event, utc: bool = False) -> str:
     """One event on one line."""
-    return f"{event['seq']:>5}  {moment(event['at'])}  {event['actor']}: {words(event)}"
+    return f"{event['seq']:>5}  {moment(event['at'], utc)}  {event['actor']}: {words(event)}"
 
 
-def moment(at: float) -> str:
-    """A time for people, in UTC."""
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
+def moment(at: float, utc: bool = False) -> str:
+    """A time for people with its zone: that of the reader, or UTC."""
+    try:
+        when = datetime.fromtimestamp(at, UTC)
+        return f"{when if utc else when.astimezone():%Y-%m-%d %H:%M:%S %Z}"
+    except (OverflowError, OSError, ValueError):  # a clock that was far off
+        return f"{at:.0f} s after 1970"
 
 
 def duration(seconds: float) -> str:

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 from gobetween.errors import Fix, StudyError
 from gobetween.logs.counts import LogStats
-from gobetween.study.checks import check_some_text, short
+from gobetween.study.checks import check_some_text, check_text
 from gobetween.study.commands import Command, rebuilt
-from gobetween.study.spec import EDITABLE, StudySpec, differences
+from gobetween.study.edits import Changes, changes_in, changes_to, renamed
+from gobetween.study.events import Event
+from gobetween.study.spec import StudySpec
 from gobetween.study.transaction import Receipt, Transaction, verdict_in
 
 
@@ -83,27 +85,42 @@ def note(text: str) -> Command[Receipt]:
     return Command("note", {"text": text}, work, rebuilt)
 
 
-def edit(spec: StudySpec) -> Command[Receipt]:
-    """Take over a changed spec."""
+def edit(spec: StudySpec) -> Command[tuple[Receipt, Changes]]:
+    """Take over a changed spec, and say what that changed."""
+
+    def work(tx: Transaction) -> tuple[Receipt, Changes]:
+        changes = changes_to(tx.state.spec.to_dict(), spec, begun=tx.record.seq > 0)
+        if changes:
+            _take_over(tx, spec, changes)
+        return Receipt(bool(changes), stopped=verdict_in(tx.events)), changes
+
+    def again(tx: Transaction, events: list[Event], own: bool) -> tuple[Receipt, Changes]:
+        return rebuilt(tx, events, own), changes_in(events)
+
+    return Command("edit", spec.to_dict(), work, again)
+
+
+def rename(old: str, new: str, what: str | None) -> Command[Receipt]:
+    """Another name for an arm or a mediator, which stays the same."""
+    check_text("old name", old)
+    check_some_text("new name", new, "a name needs some text")
 
     def work(tx: Transaction) -> Receipt:
-        changes = differences(tx.state.spec.to_dict(), spec)
-        if not changes:
-            return Receipt(recorded=False)
-        if tx.record.seq == 0:
-            tx.record.respecify(spec.to_dict())
-            return Receipt(True)
-        for name, (old, new) in changes.items():
-            if name not in EDITABLE or (name in ("arms", "mediators") and not _is_renaming(old, new)):
-                raise StudyError(f"{name} cannot change, the study has begun: it is {short(old)}, not {short(new)}")
-        for name, (old, new) in changes.items():
-            tx.do("edited", field=name, old=old, new=new)
-        tx.conclude()
-        return Receipt(True, stopped=verdict_in(tx.events))
+        spec = tx.state.spec
+        field, names = renamed(spec, old, new, what)
+        changes = {field: (list(getattr(spec, field)), names)} if old != new else {}
+        if changes:
+            _take_over(tx, spec.edited(field, names), changes)
+        return Receipt(bool(changes))
 
-    return Command("edit", spec.to_dict(), work, rebuilt)
+    return Command("rename", {"old": old, "new": new, "what": what}, work, rebuilt)
 
 
-def _is_renaming(old: Sequence[str], new: Sequence[str]) -> bool:
-    """Names change place by place: as many as before, and none moves to another place."""
-    return len(old) == len(new) and not any(name in old and old[i] != name for i, name in enumerate(new))
+def _take_over(tx: Transaction, spec: StudySpec, changes: Changes) -> None:
+    """Before the first event a spec is replaced, afterwards each change is an event."""
+    if tx.record.seq == 0:
+        tx.record.respecify(spec.to_dict())
+        return
+    for field, (old, new) in changes.items():
+        tx.do("edited", field=field, old=old, new=new)
+    tx.conclude()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 from gobetween.errors import StudyError
+from gobetween.export import numbered
 from gobetween.study.record import QueryRow
 
 Event = dict[str, Any]
@@ -26,6 +27,7 @@ class Counts(TypedDict):
     late: int
     unasked: int
     corrected: int
+    voided: int
 
 
 class Verdict(TypedDict):
@@ -55,6 +57,8 @@ class Kind:
     words: Callable[[Event], str]
     counts: Callable[[Event], Sequence[tuple[str, int]]] = lambda event: ()
     """Steps of its mediator's counts."""
+    counts_before: Callable[[Event], Sequence[tuple[str, int]]] = lambda event: ()
+    """Steps of the counts of the mediator that it `was` before."""
     row: Callable[[Event], Mapping[str, Any]] | None = None
     """What changes in the row of its query; mediator and arm by name. None: nothing."""
 
@@ -101,10 +105,19 @@ def _told(event: Event) -> str:
 
 
 def _corrected(event: Event) -> str:
-    old, new = (
-        "silence" if said is None else f"{said['arm']} paying {said['reward']:g}" for said in (event["old"], event["new"])
-    )
-    return f"query {event['query']} corrected from {old} to {new}: {event['reason']}"
+    return f"query {event['query']} corrected from {_said(event['old'])} to {_said(event['new'])}: {event['reason']}"
+
+
+def _said(answer: Mapping[str, Any] | None) -> str:
+    return "silence" if answer is None else f"{answer['arm']} paying {answer['reward']:g}"
+
+
+def _voided(event: Event) -> str:
+    return f"query {event['query']}, {event['mediator']}: {_said(event['old'])} taken out: {event['reason']}"
+
+
+def _moved(event: Event) -> str:
+    return f"query {event['query']}, {_said(event['answer'])}: was {event['mediator']}, not {event['was']}: {event['reason']}"
 
 
 def _jumped(event: Event) -> str:
@@ -126,6 +139,18 @@ def _marked(event: Event) -> list[tuple[str, int]]:
 
 def _replaced(event: Event) -> list[tuple[str, int]]:
     return [(_kind_of_answer(event["old"]), -1), (_kind_of_answer(event["new"]), 1), ("corrected", 1)]
+
+
+def _taken_out(event: Event) -> list[tuple[str, int]]:
+    return [(_kind_of_answer(event["old"]), -1), ("voided", 1)]
+
+
+def _gained(event: Event) -> list[tuple[str, int]]:
+    return [(_kind_of_answer(event["answer"]), 1), ("corrected", 1)]
+
+
+def _lost(event: Event) -> list[tuple[str, int]]:
+    return [(_kind_of_answer(event["answer"]), -1)]
 
 
 def _kind_of_answer(answer: Mapping[str, Any] | None) -> str:
@@ -153,33 +178,50 @@ def _answered_anew(event: Event) -> Mapping[str, Any]:
     return {"status": _kind_of_answer(event["new"]), **(event["new"] or {"arm": None, "reward": None})}
 
 
+def _emptied(event: Event) -> Mapping[str, Any]:
+    return {"status": "voided", "arm": None, "reward": None}
+
+
+def _given_to(event: Event) -> Mapping[str, Any]:
+    return {"mediator": event["mediator"]}
+
+
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
         Kind(
             "absorbed",
             ("files", "N_ea", "S_ea"),
-            lambda event: f"began from {sum(map(sum, event['N_ea'])):,} rows of {', '.join(event['files'])}",
+            lambda event: f"began from {numbered(sum(map(sum, event['N_ea'])), 'row')} of {', '.join(event['files'])}",
         ),
-        Kind("asked", ("query", "mediator", "until", "worker", "top_up", "reissue_of"), _asked, _one, _opened),
+        Kind("asked", ("query", "mediator", "until", "worker", "top_up", "reissue_of"), _asked, _one, row=_opened),
         Kind("taken", ("query", "mediator", "worker", "until"), _plain, row=_taken),
         Kind(
             "told",
             ("query", "mediator", "unasked", "arm", "reward", "surprise", "slot", "late"),
             _told,
             _marked,
-            _answered,
+            row=_answered,
         ),
-        Kind("silent", ("query", "mediator", "unasked", "slot", "late"), _plain, _marked, _answered),
+        Kind("silent", ("query", "mediator", "unasked", "slot", "late"), _plain, _marked, row=_answered),
         Kind(
             "corrected",
             ("query", "mediator", "slot", "old", "new", "reason", "surprise"),
             _corrected,
             _replaced,
-            _answered_anew,
+            row=_answered_anew,
         ),
-        Kind("cancelled", ("query", "mediator", "reason"), _plain, _one, _ended),
-        Kind("expired", ("query", "mediator"), _plain, _one, _ended),
+        Kind(
+            "moved",
+            ("query", "mediator", "was", "slot", "answer", "reason", "surprise"),
+            _moved,
+            _gained,
+            _lost,
+            _given_to,
+        ),
+        Kind("voided", ("query", "mediator", "slot", "old", "reason"), _voided, _taken_out, row=_emptied),
+        Kind("cancelled", ("query", "mediator", "reason"), _plain, _one, row=_ended),
+        Kind("expired", ("query", "mediator"), _plain, _one, row=_ended),
         Kind("away", ("mediator",), _plain),
         Kind("available", ("mediator",), _plain),
         Kind("paused", (), _plain),

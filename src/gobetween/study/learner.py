@@ -212,6 +212,33 @@ class Learner:
         replace_answer(self._counted, self._exact[1], before, after)
         self._look((len(self.arms), 0.0))
 
+    def void(self, number: int, mediator: str, old: tuple[str, float] | None) -> None:
+        """Take an answer out of the count, as if its query had been cancelled; None is silence. A verdict stays.
+
+        The guarantee assumes that answers are not taken out because of their reward.
+        """
+        e, nothing = place(mediator, self.mediators, "mediator"), (len(self.arms), 0.0)
+        outcome = self._coded(e, old, True)
+        self._state.N_ea[e, outcome[0]] -= 1
+        self._state.N_e[e] -= 1
+        replace_answer(self._state.tally, self._exact[0], outcome, nothing)
+        self._sampler.reestimate(self._state, e)
+        if number in self._resolved:
+            self._resolved[number] = None
+            return
+        replace_answer(self._counted, self._exact[1], outcome, nothing)
+        self._count -= 1
+        self._look(nothing)
+
+    def move(self, mediator: str, to: str, answer: tuple[str, float] | None, *, accept_surprise: bool = False) -> None:
+        """An answer that was told for a mediator was another's: its query and its pull are counted there."""
+        e, other = place(mediator, self.mediators, "mediator"), place(to, self.mediators, "mediator")
+        a, _ = self._coded(other, answer, accept_surprise)
+        for who, step in ((e, -1), (other, 1)):
+            self._state.N_ea[who, a] += step
+            self._state.N_e[who] += step
+            self._sampler.reestimate(self._state, who)
+
     def _mediator_of(self, query: Query | int, mediator: str | None) -> int:
         number = query.id if isinstance(query, Query) else query
         if number not in self._open:

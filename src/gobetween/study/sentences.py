@@ -2,6 +2,7 @@
 
 import math
 
+from gobetween.export import numbered
 from gobetween.study.progress import Progress
 from gobetween.study.state import StudyState
 from gobetween.study.transaction import verdict_words
@@ -10,18 +11,30 @@ from gobetween.study.transaction import verdict_words
 def sentence(state: StudyState, progress: Progress) -> str:
     """The answer so far."""
     if state.stopped is not None and state.stopped["verdict"] == "identified":
-        return f"The best arm is {state.stopped['arm']!r}; this is wrong with probability at most {state.spec.delta:g}."
+        risk = f"this is wrong with probability at most {state.spec.delta:g}{condition(state)}"
+        return f"The best arm is {state.stopped['arm']!r}; {risk}."
     if state.stopped is None and state.identified:
         return f"The best arm was found to be {state.learner.recommendation!r}; the study was reopened and goes on."
     if state.stopped is not None:
         return f"{verdict_words(state.stopped)[:1].upper()}{verdict_words(state.stopped)[1:]}."
     if progress.leader is None:
         return "Nothing is known yet: no answer has been counted."
-    return f"{progress.leader!r} leads after {progress.counted} counted answers; the study is not sure yet."
+    return f"{progress.leader!r} leads after {numbered(progress.counted, 'counted answer')}; the study is not sure yet."
+
+
+def condition(state: StudyState) -> str:
+    """What the guarantee rests on where answers were taken out, as the end of its sentence."""
+    voided = sum(counts["voided"] for counts in state.counts.values())
+    if not voided:
+        return ""
+    answers = "answer that was" if voided == 1 else f"{voided:,} answers that were"
+    return f", if the {answers} taken out did not depend on rewards"
 
 
 def how_far(state: StudyState, progress: Progress) -> str:
     """How far from stopping, and what that means."""
+    if state.stopped is not None and state.stopped["verdict"] == "budget":
+        return "The study has stopped; answers that still come are counted, and can bring the verdict of the rule."
     if state.stopped is not None:
         return "The study has stopped; further answers are kept, but do not change the verdict."
     odds = f"{math.exp(min(progress.threshold, 50.0)):,.0f} to 1"
@@ -31,7 +44,8 @@ def how_far(state: StudyState, progress: Progress) -> str:
         f"now it is {progress.statistic:.2f} ({now})."
     )
     if math.isfinite(progress.queries_to_go):
-        words += f" At the present estimates about {math.ceil(progress.queries_to_go):,} more queries are to be expected."
+        more = numbered(math.ceil(progress.queries_to_go), "more query is", "more queries are")
+        words += f" At the present estimates about {more} to be expected."
     elif progress.leader is not None:
         words += " How many queries that takes cannot be said yet: some arm has not been seen, or the best are tied."
     return words
@@ -60,9 +74,15 @@ def assumptions(state: StudyState, progress: Progress) -> list[str]:
             "shares are shown)."
         )
     if state.shaken:
-        found.append("An answer was corrected after the verdict, which stays as recorded until the study is resumed.")
+        found.append(
+            "An answer was taken out or corrected after the verdict, which stays as recorded until the study is resumed."
+        )
     if total["corrected"]:
         found.append(
             f"Corrected answers: {total['corrected']}. The guarantee assumes that corrections are not chosen by their reward."
+        )
+    if total["voided"]:
+        found.append(
+            f"Answers that were taken out: {total['voided']}. The guarantee assumes that why had nothing to do with rewards."
         )
     return found

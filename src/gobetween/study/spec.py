@@ -17,7 +17,7 @@ from gobetween.study.learner import Learner
 from gobetween.study.terms import parse_terms
 
 Policy = ArrayLike | Mapping[str, float]
-#: What may change after the first event: it cannot touch the mathematics.
+#: What may change after the first event: it cannot touch the mathematics. Names change by `rename` only.
 EDITABLE = ("title", "arms", "mediators", "contacts", "lease", "in_flight", "max_queries", "max_cost")
 
 

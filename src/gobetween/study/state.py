@@ -16,7 +16,7 @@ from gobetween.study.events import COUNTS, Event, kind_of
 from gobetween.study.learner import Learner
 from gobetween.study.spec import StudySpec
 
-FORMAT = 2
+FORMAT = 3
 
 
 @dataclass
@@ -44,7 +44,7 @@ class StudyState:
         self.identified = False
         """Has the rule reached its verdict, even if the study was reopened since?"""
         self.shaken = False
-        """Has an answer been corrected since?"""
+        """Has an answer been corrected or taken out since?"""
         self.counts = {name: dict.fromkeys(COUNTS, 0) for name in spec.mediators}
         self.trail: list[tuple[int, float, float]] = []
         """Answers counted, statistic and threshold, at moments that `next_look` chooses."""
@@ -92,6 +92,8 @@ class StudyState:
         getattr(self, f"_on_{kind.name}")(event)
         for what, step in kind.counts(event):
             self.counts[event["mediator"]][what] += step
+        for what, step in kind.counts_before(event):
+            self.counts[event["was"]][what] += step
         self._follow()
 
     def _on_absorbed(self, event: Event) -> None:
@@ -144,9 +146,17 @@ class StudyState:
         self.to_reissue = [waiting for waiting in self.to_reissue if waiting != number]
 
     def _on_corrected(self, event: Event) -> None:
-        old, new = (None if event[k] is None else (event[k]["arm"], event[k]["reward"]) for k in ("old", "new"))
+        old, new = _pair(event["old"]), _pair(event["new"])
         self.learner.correct(event["slot"], event["mediator"], old, new, accept_surprise=event["surprise"])
         self.shaken = self.shaken or self.identified
+
+    def _on_voided(self, event: Event) -> None:
+        self.learner.void(event["slot"], event["mediator"], _pair(event["old"]))
+        self.shaken = self.shaken or self.identified
+
+    def _on_moved(self, event: Event) -> None:
+        answer = _pair(event["answer"])
+        self.learner.move(event["was"], event["mediator"], answer, accept_surprise=event["surprise"])
 
     def _on_cancelled(self, event: Event) -> None:
         self.learner.cancel(event["query"])
@@ -253,18 +263,31 @@ class StudyState:
         state.open = {number: Open(**query) for number, query in data["open"]}
         state.to_reissue, state.away, state.paused = list(data["to_reissue"]), list(data["away"]), data["paused"]
         state.identified, state.shaken = data["identified"], data["shaken"]
-        state.stopped, state.counts = data["stopped"], data["counts"]
+        state.stopped, state.counts = data["stopped"], {name: dict(counts) for name, counts in data["counts"].items()}
         state.trail, state.old_trail = [(int(t), float(z), float(c)) for t, z, c in data["trail"]], data["old_trail"]
         state.surprises, state.absorbed, state.clock = [], data.get("absorbed"), data.get("clock", 0.0)
         return state
 
 
-def up_to_date(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def up_to_date(given: Mapping[str, Any]) -> dict[str, Any]:
     """A snapshot in the present format; that of a later version is refused."""
+    data = dict(given)
     found = data.get("format")
     if found == FORMAT:
         return data
-    if found != 1:
+    if found not in (1, 2):
         raise StudyError(f"a later version has kept this study (snapshot format {found}, not {FORMAT}): use a newer gobetween")
+    counts = {name: dict.fromkeys(COUNTS, 0) | kept for name, kept in data["counts"].items()}
+    if found == 2:
+        return data | {"format": FORMAT, "counts": counts}
     renewed = {part: data[part] | {"sampling": present(data[part]["sampling"])} for part in ("spec", "learner")}
-    return {key: value for key, value in data.items() if key != "stride"} | {"format": FORMAT, "old_trail": True} | renewed
+    return (
+        {key: value for key, value in data.items() if key != "stride"}
+        | {"format": FORMAT, "counts": counts, "old_trail": True}
+        | renewed
+    )
+
+
+def _pair(answer: Mapping[str, Any] | None) -> tuple[str, float] | None:
+    """An answer as the learner takes it; None is silence."""
+    return None if answer is None else (answer["arm"], answer["reward"])

@@ -14,6 +14,7 @@ from gobetween.logs.counts import LogStats
 from gobetween.study import commands, course
 from gobetween.study.checks import LONGEST_KEY, check_text, user_name
 from gobetween.study.commands import Command
+from gobetween.study.edits import Changes, changes_to
 from gobetween.study.events import Event
 from gobetween.study.record import PATIENCE, Store, present_spec
 from gobetween.study.spec import StudySpec
@@ -40,7 +41,7 @@ class Exported(TypedDict):
     query: int
     mediator: str
     status: str
-    """open, told, silent, cancelled or expired."""
+    """open, told, silent, cancelled, expired or voided."""
     arm: str | None
     reward: float | None
     slot: int | None
@@ -67,6 +68,8 @@ class Study:
         self.store, self.name, self.actor = store, name, actor or user_name()
         self.unsaved: tuple[str, ...] = ()
         """Fields in which study.toml differs from the stored study, when it was opened only to look."""
+        self.taken_over: Changes = {}
+        """What the last `edit` changed, as field → (old, new); opening a changed study.toml is one."""
 
     @classmethod
     def open(cls, path_or_url: str | PathLike[str], name: str | None = None, *, actor: str | None = None) -> "Study":
@@ -138,13 +141,27 @@ class Study:
         silent: bool = False,
         mediator: str | None = None,
         accept_surprise: bool = False,
+        again: bool = False,
         key: str | None = None,
     ) -> Receipt:
         """Record an answer: arm and reward, or silent=True. Without a query, name the mediator who answered unasked.
 
-        The same answer again is "already recorded"; another answer to the same query is refused: see `correct`.
+        The same answer again is "already recorded"; another answer to the same query is refused: see `correct`. An unasked
+        answer that is the same as one of the last ten minutes needs again=True or a key, lest one is counted twice.
         """
-        return self._do(commands.tell(query, arm, reward, silent, mediator, accept_surprise), key)
+        another = again or key is not None
+        return self._do(commands.tell(query, arm, reward, silent, mediator, accept_surprise, another), key)
+
+    def tell_csv(
+        self, path: str | PathLike[str], *, accept_surprise: bool = False, again: bool = False, dry_run: bool = False
+    ) -> list[Receipt]:
+        """Record the answers of a CSV file, all or none; its columns are of query, mediator, arm, reward, silent, key.
+
+        The same file again is "already recorded", row by row. dry_run=True only tries, and changes nothing.
+        """
+        from gobetween.study.answer_file import read_answers
+
+        return self._do(commands.tell_all(read_answers(path), accept_surprise, again, dry_run), None)
 
     def correct(
         self,
@@ -153,12 +170,23 @@ class Study:
         arm: str | None = None,
         reward: float | None = None,
         silent: bool = False,
+        mediator: str | None = None,
         reason: str,
         accept_surprise: bool = False,
         key: str | None = None,
     ) -> Receipt:
-        """Replace an answer that was wrong. The guarantee assumes that corrections are not chosen by their reward."""
-        return self._do(commands.correct(query, arm, reward, silent, reason, accept_surprise), key)
+        """Replace an answer that was wrong, or name the mediator who really gave it (alone: the answer stays).
+
+        The guarantee assumes that corrections are not chosen by their reward.
+        """
+        return self._do(commands.correct(query, arm, reward, silent, mediator, reason, accept_surprise), key)
+
+    def void(self, query: StudyQuery | int, *, reason: str, key: str | None = None) -> Receipt:
+        """Take an answer out of the count, as if its query had been cancelled; it stays in the log.
+
+        The guarantee assumes that answers are not taken out because of their reward, and status says so.
+        """
+        return self._do(commands.void(query, reason), key)
 
     def cancel(self, query: StudyQuery | int, *, reason: str = "", key: str | None = None) -> Receipt:
         """Withdraw an open query. Why must not depend on its reward, nor on answers to later queries."""
@@ -189,8 +217,16 @@ class Study:
         return self._do(course.note(text), key)
 
     def edit(self, spec: StudySpec) -> Receipt:
-        """Take over a changed spec: before the first event any, afterwards only what cannot touch the mathematics."""
-        return self._do(course.edit(spec), None)
+        """Take over a changed spec: before the first event any, afterwards only what cannot touch the mathematics.
+
+        `check` says beforehand what that would change; names change by `rename` only.
+        """
+        receipt, self.taken_over = self._do(course.edit(spec), None)
+        return receipt
+
+    def rename(self, old: str, new: str, *, what: str | None = None, key: str | None = None) -> Receipt:
+        """Another name for an arm or a mediator, which stays the same; what="arm" or "mediator" where both have the old one."""
+        return self._do(course.rename(old, new, what), key)
 
     # views ------------------------------------------------------------------------------------------------------------
 
@@ -211,6 +247,11 @@ class Study:
         """The spec as it is now."""
         with self.store.reading(self.name) as record:
             return StudySpec.from_dict(present_spec(record))
+
+    def check(self, spec: StudySpec) -> dict[str, tuple[Any, Any]]:
+        """What `edit` would change, as field → (old, new), or its refusal; nothing happens."""
+        with self.store.reading(self.name) as record:
+            return changes_to(present_spec(record), spec, begun=record.seq > 0)
 
     def status(self) -> Status:
         """How the study stands."""

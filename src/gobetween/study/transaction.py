@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from gobetween.errors import Fix, StoreError, StudyError
+from gobetween.export import numbered
 from gobetween.study.events import Event, Verdict, row_after
 from gobetween.study.record import QueryRow, StudyRecord
 from gobetween.study.spec import StudySpec
@@ -41,6 +42,8 @@ class Receipt:
     """Queries issued in the same transaction, to keep in_flight of them open."""
     stopped: Verdict | None = None
     """The verdict, if this command brought it."""
+    stood: str | None = None
+    """The verdict, identified or budget, that had ended the study before and stays."""
 
 
 @dataclass
@@ -143,7 +146,14 @@ class Transaction:
 
     def receipt(self, query: int | None = None, late: bool = False) -> Receipt:
         """Settle, and say what this command has brought about."""
-        return Receipt(True, query, late, self.settle(), verdict_in(self.events))
+        asked, stopped = self.settle(), verdict_in(self.events)
+        stood = self.state.stopped["verdict"] if self.state.stopped is not None and stopped is None else None
+        return Receipt(True, query, late, asked, stopped, stood)
+
+    def keyed(self, since: int, key: str, request: str) -> None:
+        """Events from that place on are those of a command of its own, one of many in this transaction."""
+        for part, event in enumerate(self.events[since:]):
+            event |= {"key": key, "part": part} | ({} if part else {"request": request})
 
     def save(self, key: str, request: str) -> None:
         """Write all of it; a command that changed nothing writes nothing."""
@@ -151,8 +161,8 @@ class Transaction:
             return
         self._notice_jump()
         for i, event in enumerate(self.events):
-            event |= {"seq": self.record.seq + 1 + i, "key": key, "part": i}
-        self.events[0]["request"] = request
+            event |= {"seq": self.record.seq + 1 + i} | ({} if "key" in event else {"key": key, "part": i})
+        self.events[0].setdefault("request", request)
         self.record.write(self.events, list(self.rows.values()), self.state.to_dict())
 
 
@@ -178,13 +188,16 @@ def why_nothing(state: StudyState) -> StudyError | None:
     if state.stopped is not None and state.stopped["verdict"] == "budget" and state.affordable:
         return StudyError("the study has stopped, but its budget allows more now", fix=Fix("resume"))
     if state.stopped is not None:
-        return StudyError(f"the study has stopped ({verdict_words(state.stopped)})", fix=Fix("resume-anyway"))
+        way = Fix("resume-anyway" if state.affordable else "budget")
+        return StudyError(f"the study has stopped ({verdict_words(state.stopped)})", fix=way)
     if state.paused:
         return StudyError("the study is paused", fix=Fix("resume"))
     if not state.affordable:
-        return StudyError(f"the budget is used up; {len(state.open)} answers are still out")
+        out = numbered(len(state.open), "answer is", "answers are")
+        return StudyError(f"the budget is used up; {out} still out", fix=Fix("budget"))
     if not state.askable:
-        return StudyError(f"nobody can be asked: {', '.join(map(repr, state.away))} are away", fix=Fix("back"))
+        verb = "is" if len(state.away) == 1 else "are"
+        return StudyError(f"nobody can be asked: {', '.join(map(repr, state.away))} {verb} away", fix=Fix("back"))
     return None
 
 

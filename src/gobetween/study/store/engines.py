@@ -11,7 +11,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
 
-from gobetween.errors import Fix, StoreError
+from gobetween.errors import Fix, StoreError, without_passwords
 
 BUSY = 120.0  # seconds that a writer waits for its turn in a SQLite file
 READS = "gobetween_reads"  # execution option of a connection that only reads
@@ -19,6 +19,8 @@ READS = "gobetween_reads"  # execution option of a connection that only reads
 
 def engine_of(where: str, create: bool) -> tuple[Engine, str]:
     """An engine, and the place for people to read, without a password."""
+    if without_passwords(where) != where:
+        raise StoreError("the URL of the store holds a password: leave it out and set PGPASSWORD in the environment")
     if "://" not in where:
         path = Path(where)
         if path.is_dir():

@@ -1,0 +1,75 @@
+"""What a changed spec would change: what is taken over, what is refused, and both in words."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gobetween.errors import Fix, StudyError
+from gobetween.study.checks import short
+from gobetween.study.events import Event
+from gobetween.study.spec import EDITABLE, StudySpec, differences
+from gobetween.study.terms import UNITS
+
+Changes = dict[str, tuple[Any, Any]]
+"""Field → (old, new)."""
+NAMES = {"arm": "arms", "mediator": "mediators"}
+
+
+def changes_to(stored: Mapping[str, Any], spec: StudySpec, begun: bool) -> Changes:
+    """What taking over a spec would change; refused when the study has begun and it is more than may change then.
+
+    Names are refused too: a list of names does not say whether one was replaced by another thing or by another word.
+    """
+    changes = differences(stored, spec)
+    for field, (old, new) in changes.items() if begun else ():
+        if field in NAMES.values() and _is_renaming(old, new):
+            others = ", ".join(f"{b!r} where the study has {a!r}" for a, b in zip(old, new, strict=True) if a != b)
+            raise StudyError(f"{field}: there is {others}: undo that", fix=Fix("rename"))
+        if field not in EDITABLE or field in NAMES.values():
+            raise StudyError(f"{field} cannot change, the study has begun: it is {short(old)}, not {short(new)}")
+    return changes
+
+
+def _is_renaming(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Names change place by place: as many as before, and none moves to another place."""
+    return len(old) == len(new) and not any(name in old and old[i] != name for i, name in enumerate(new))
+
+
+def renamed(spec: StudySpec, old: str, new: str, what: str | None) -> tuple[str, list[str]]:
+    """The field, arms or mediators, and its names once one is replaced; `what` says which where both have that name."""
+    if what is not None and what not in NAMES:
+        raise StudyError(f"what = {what!r}: choose one of {', '.join(NAMES)}")
+    homes = [field for word, field in NAMES.items() if what in (None, word) and old in getattr(spec, field)]
+    if len(homes) == 2:
+        raise StudyError(f"{old!r} is the name of an arm and of a mediator", fix=Fix("which-name"))
+    if not homes:
+        known = [name for word, field in NAMES.items() if what in (None, word) for name in getattr(spec, field)]
+        raise StudyError(f"{what or 'name'} {old!r} is not known: choose one of {', '.join(map(repr, known))}")
+    names = list(getattr(spec, homes[0]))
+    if new in names and new != old:
+        raise StudyError(f"{new!r} is the name of another of the {homes[0]}: names must differ")
+    return homes[0], [new if name == old else name for name in names]
+
+
+def changes_in(events: Sequence[Event]) -> Changes:
+    """What was taken over, from the events that say so."""
+    return {event["field"]: (event["old"], event["new"]) for event in events if event["kind"] == "edited"}
+
+
+def change_words(changes: Changes) -> list[str]:
+    """One line for each field, such as "lease: 3d -> 2d"; of lists only what differs."""
+    lines = []
+    for field, (old, new) in changes.items():
+        if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+            pairs = [(a, b) for a, b in zip(old, new, strict=True) if a != b]
+        else:
+            pairs = [(old, new)]
+        lines.append(f"{field}: {', '.join(f'{_said(field, a)} -> {_said(field, b)}' for a, b in pairs)}")
+    return lines
+
+
+def _said(field: str, value: Any) -> str:
+    if value is None or value == "":
+        return "none"
+    if field == "lease":
+        return next(f"{value / size:g}{unit}" for unit, size in reversed(UNITS.items()) if value >= size or unit == "s")
+    return value if isinstance(value, str) else short(value)

@@ -1,0 +1,43 @@
+"""Times with their zone, numbers with their nouns."""
+
+import time
+
+import pytest
+
+from gobetween.export import numbered
+from gobetween.pages.pending import reminders
+from gobetween.pages.words import event_words, moment
+from gobetween.study.transaction import StudyQuery
+
+
+def test_times_are_local_and_say_their_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    try:
+        assert moment(0.0) == "1970-01-01 01:00:00 CET"
+        assert moment(1_750_000_000.0) == "2025-06-15 17:06:40 CEST"
+        assert moment(1_750_000_000.0, utc=True) == "2025-06-15 15:06:40 UTC"
+        event = {"seq": 3, "at": 0.0, "actor": "me", "kind": "note", "text": "t"}
+        assert event_words(event) == "    3  1970-01-01 01:00:00 CET  me: note: t"
+        assert event_words(event, utc=True) == "    3  1970-01-01 00:00:00 UTC  me: note: t"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert moment(1e20) == "100000000000000000000 s after 1970"
+
+
+def test_numbers_agree_with_their_nouns() -> None:
+    assert [numbered(n, "query", "queries") for n in (0, 1, 2000)] == ["0 queries", "1 query", "2,000 queries"]
+    assert numbered(1, "row") == "1 row"
+    assert numbered(3, "row") == "3 rows"
+
+
+def test_a_reminder_for_each_contact() -> None:
+    queries = [
+        StudyQuery(number, mediator, contact, 0.0, 1.0, None, None)
+        for number, mediator, contact in ((0, "North", "n@example.org"), (1, "South", ""), (2, "North", "n@example.org"))
+    ]
+    south, north = reminders("Reminders", queries, utc=True)
+    assert south.startswith("To South:\nDear South, an answer is still missing for “Reminders”:\n- query 1, asked 1970")
+    assert north.startswith("To n@example.org:\nDear North, 2 answers are still missing")
+    assert "- query 0, asked 1970-01-01 00:00:00 UTC\n- query 2" in north
