@@ -34,6 +34,11 @@ CALLS = {
     "export": ["--csv", "-"],
     "report": [],
     "doctor": ["--migrate"],
+    "void": ["1", "--reason", "r"],
+    "rename": ["a", "b"],
+    "check": [],
+    "backup": ["copy.sqlite"],
+    "restore": ["copy.sqlite"],
 }
 CASES = [
     *([name, *rest] for name, rest in CALLS.items()),

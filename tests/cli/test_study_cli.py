@@ -362,7 +362,7 @@ def test_doctor_says_what_to_do(folder: Path) -> None:
     done = run(folder, "doctor")
     assert done.returncode == 1
     assert "query 0 is None in its table, ('open', 0, None, None, None) by the log" in done.stdout
-    assert "keep a copy of the store before anything else" in done.stdout.replace("\n", " ")
+    assert "before anything else, and pause the study" in done.stdout.replace("\n", " ")
     assert "all is well" in good(folder, "doctor", "--migrate", "--study", _fresh(folder))
 
 
