@@ -67,3 +67,11 @@ def answer(study: Study, query: Any, rng: random.Random, means: Any = (0.9, 0.2,
     weights = {"x": [0.5, 0.5, 0.0], "y": [0.1, 0.1, 0.8], "z": [0.3, 0.3, 0.4]}[query.mediator]
     a = rng.choices(range(3), weights)[0]
     return study.tell(query, arm="abc"[a], reward=int(rng.random() < means[a]))
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The place of a new store in a real database."""
+    if request.param == "sqlite":
+        return str(tmp_path / "s.sqlite")
+    return str(request.getfixturevalue("postgres").database())

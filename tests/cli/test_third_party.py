@@ -103,21 +103,15 @@ delta = 0.1
 sampling = { rule = "eager", grain = 0.25 }
 stopping = "patient"
 
-[[arms]]
-name = "a"
-mean = 1.0
-
-[[arms]]
-name = "b"
-mean = 0.0
+arms = [{ name = "a", mean = 1.0 }, { name = "b", mean = 0.0 }]
 
 [[mediators]]
 name = "x"
-policy = [0.9, 0.1]
+policy = { a = 0.9, b = 0.1 }
 
 [[mediators]]
 name = "y"
-policy = [0.2, 0.8]
+policy = { a = 0.2, b = 0.8 }
 """
 PYTHON = """
 import gobetween as gb

@@ -21,13 +21,6 @@ from gobetween.study.study import Study
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return str(tmp_path / "s.sqlite")
-    return str(request.getfixturevalue("postgres").database())
-
-
 def test_many_processes_lose_and_double_nothing(where: str) -> None:
     contention(where, processes=6, rounds=10)
 

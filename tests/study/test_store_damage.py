@@ -18,13 +18,6 @@ from gobetween.study.study import Study
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return str(tmp_path / "s.sqlite")
-    return str(request.getfixturevalue("postgres").database())
-
-
 def begun(where: str) -> Study:
     study = new_study(where)
     for i, query in enumerate(study.ask(4)[:3]):

@@ -22,6 +22,8 @@ from gobetween.study.state import StudyState
 from gobetween.study.status import Status, status_of
 from gobetween.study.transaction import Receipt, StudyQuery, Transaction, shown, state_of
 
+Place = str | PathLike[str]
+"""A study.toml, a SQLite file or the URL of a store."""
 T = TypeVar("T")
 
 
@@ -72,7 +74,7 @@ class Study:
         """What the last `edit` changed, as field → (old, new); opening a changed study.toml is one."""
 
     @classmethod
-    def open(cls, path_or_url: str | PathLike[str], name: str | None = None, *, actor: str | None = None) -> "Study":
+    def open(cls, path_or_url: Place, name: str | None = None, *, actor: str | None = None) -> "Study":
         """Open a study by its study.toml, its SQLite file or the URL of its store; it must be there."""
         from gobetween.study.opening import open_study
 
@@ -80,12 +82,7 @@ class Study:
 
     @classmethod
     def create(
-        cls,
-        path_or_url: str | PathLike[str],
-        spec: StudySpec | None = None,
-        name: str | None = None,
-        *,
-        actor: str | None = None,
+        cls, path_or_url: Place, spec: StudySpec | None = None, name: str | None = None, *, actor: str | None = None
     ) -> "Study":
         """Make a new study; a study.toml brings its own spec."""
         from gobetween.study.opening import create_study
@@ -94,12 +91,7 @@ class Study:
 
     @classmethod
     def open_or_create(
-        cls,
-        path_or_url: str | PathLike[str],
-        spec: StudySpec | None = None,
-        name: str | None = None,
-        *,
-        actor: str | None = None,
+        cls, path_or_url: Place, spec: StudySpec | None = None, name: str | None = None, *, actor: str | None = None
     ) -> "Study":
         """Open a study, or make it if there is none. A spec that has changed is taken over, or refused, as a study.toml is."""
         from gobetween.study.opening import open_or_create_study
