@@ -14,13 +14,6 @@ from gobetween.study.opening import backup_study, restore_study
 from gobetween.study.study import Study
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return str(tmp_path / "s.sqlite")
-    return str(request.getfixturevalue("postgres").database())
-
-
 def test_a_backup_while_others_write_has_all_that_was_acknowledged_before(where: str, tmp_path: Path) -> None:
     study = new_study(where)
     running = [writer(where, 10**6, f"w{i}") for i in range(2)]

@@ -5,7 +5,6 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from faults import check_acknowledged, new_study
@@ -15,13 +14,6 @@ from sqlalchemy import text
 import gobetween as gb
 from gobetween.study.store import database, engines
 from gobetween.study.study import Study
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return str(tmp_path / "s.sqlite")
-    return str(request.getfixturevalue("postgres").database())
 
 
 @pytest.fixture
