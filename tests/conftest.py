@@ -23,6 +23,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("quick")
 
 
+@pytest.fixture(autouse=True)
+def the_jit_is_chosen_anew() -> Iterator[None]:
+    """A command that runs in this process may have chosen plain Python: later ones, in processes of their own, choose again."""
+    before = os.environ.get("GOBETWEEN_JIT")
+    yield
+    if before is None:
+        os.environ.pop("GOBETWEEN_JIT", None)
+    else:
+        os.environ["GOBETWEEN_JIT"] = before
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Cluster]:
     with cluster() as made:
