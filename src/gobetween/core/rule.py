@@ -156,7 +156,7 @@ def compiled_kind(kind: type[Any]) -> type[Any]:
     """A rule's class as compiled code sees it: the same methods on a named tuple of its parameters."""
     if issubclass(kind, tuple):
         return kind
-    names = namedtuple(kind.__name__, parameters_of(kind))  # type: ignore[misc]
+    names = namedtuple(kind.__name__, parameters_of(kind))  # type: ignore[misc]  # its fields are found out here
     own = {"__slots__": (), "__init__": lambda self, *_: None, "__module__": kind.__module__, "__qualname__": kind.__qualname__}
     return type(kind.__name__, (names, kind), own)
 
