@@ -22,6 +22,7 @@ from gobetween.core.rule import SamplingRule as SamplingRule
 from gobetween.core.rule import StoppingRule as StoppingRule
 from gobetween.core.rule import View as View
 from gobetween.core.sampling import Oracle as Oracle
+from gobetween.core.sampling import Pursuit as Pursuit
 from gobetween.core.sampling import Static as Static
 from gobetween.core.sampling import Tracking as Tracking
 from gobetween.core.sampling import UniformSampling as UniformSampling

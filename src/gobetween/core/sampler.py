@@ -13,13 +13,14 @@ from gobetween.core.family import Family
 from gobetween.core.game import COLD, INEXACT, OPTIMAL, Workspace, keep_up, new_workspace, solve
 from gobetween.core.geometry import find_redundant
 from gobetween.core.jit import by_type, inlined, leaf
+from gobetween.core.pursuit import add_gains, expected_pulls, highest, hopes, rival_gains, scarcest, stranger, unseen_gains
 from gobetween.core.rule import SamplingRule, View, choose, compiled_form, first_memory, observe, remember
 from gobetween.core.state import State, seen_all
 from gobetween.core.tracking import exploration_floor, forced, furthest_behind, least_asked, project
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import ProblemError
 
-C_TRACKING, D_TRACKING, FIXED, RANDOM, CYCLIC = 0, 1, 2, 3, 4
+C_TRACKING, D_TRACKING, FIXED, RANDOM, CYCLIC, PURSUIT = 0, 1, 2, 3, 4, 5
 
 
 class Sampler(NamedTuple):
@@ -35,6 +36,8 @@ class Sampler(NamedTuple):
     omega: Floats  # [n] the latest shares of queries
     point: Point
     workspace: Workspace
+    arms: Floats  # [3, K] scratch of pursuit: pulls, evidence against each rival, what a pull of each is worth
+    most: Floats  # [1] the most evidence that pursuit has seen
 
     def next_mediator(self, family: Family, state: State, t: int, available: Bools, rng: np.random.Generator) -> int:
         """The mediator to ask at time t (queries issued before); −1 when no member is available."""
@@ -58,8 +61,8 @@ class Sampler(NamedTuple):
             refresh(family, self, state)
 
     def shares(self) -> Floats | None:
-        """[n] the shares of queries that are followed now."""
-        return self.omega
+        """[n] the shares of queries that are followed now; None where none are."""
+        return None if self.kind == PURSUIT else self.omega
 
     def T_upper(self) -> float:
         """T̂* in units of cost, at the latest estimates; ∞ while it is not known."""
@@ -73,6 +76,7 @@ class Sampler(NamedTuple):
             "R": self.R.tolist(),
             "point": {name: getattr(self.point, name).tolist() for name in ("omega", "q", "odds")},
             "bounds": [repr(float(x)) for x in self.point.bounds],
+            "most": float(self.most[0]),
         }
 
     def restore(self, data: dict[str, Any]) -> None:
@@ -81,6 +85,7 @@ class Sampler(NamedTuple):
         for name, values in data["point"].items():
             getattr(self.point, name)[:] = values
         self.point.bounds[:] = [float(x) for x in data["bounds"]]
+        self.most[0] = data.get("most", 0.0)
 
 
 class OwnSampler(NamedTuple):
@@ -177,6 +182,8 @@ def new_sampler(
         np.full(n, 1.0 / n),
         new_point(K, n),
         new_workspace(K, n),
+        np.zeros((3, K)),
+        np.zeros(1),
     )
 
 
@@ -205,6 +212,7 @@ def _kept(policies: bytes, shape: tuple[int, int], costs: bytes) -> Ints:
 def forget_rates(sampler: Sampler) -> None:
     """Forget everything learnt, for a new run."""
     forget(sampler.point)
+    sampler.most[0] = 0.0
     if sampler.kind != FIXED:
         sampler.target[:] = 0.0
     for i in range(sampler.members.shape[0]):
@@ -279,6 +287,8 @@ def chosen(family: Family, sampler: Sampler, state: State, t: int, available: Bo
         for i in range(n):
             sampler.omega[i] = sampler.target[i] * (t + 1)
         return furthest_behind(sampler.omega, state.N_e, sampler.members, available)
+    if sampler.kind == PURSUIT:
+        return pursued(family, sampler, state, t, available)
     refresh(family, sampler, state)
     if sampler.kind == C_TRACKING:
         project(sampler.omega, exploration_floor(n, t))
@@ -291,6 +301,36 @@ def chosen(family: Family, sampler: Sampler, state: State, t: int, available: Bo
     for i in range(n):
         sampler.target[i] = t * sampler.omega[i]
     return furthest_behind(sampler.target, state.N_e, sampler.members, available)
+
+
+@leaf
+def pursued(family: Family, sampler: Sampler, state: State, t: int, available: Bools) -> int:
+    """Whom pursuit asks: for the sake of arms not seen, of mediators not known, of arms seldom seen, then against the rivals."""
+    members, R, costs, N_e, scores = sampler.members, sampler.R, sampler.costs, state.N_e, sampler.omega
+    pulls, gains = sampler.arms[0], sampler.arms[2]
+    if not seen_all(state.tally.N_a):
+        unseen_gains(state.tally.N_a, N_e, R, members, costs, gains)
+        add_gains(gains, R, scores)
+        hopes(gains, sampler.unknown, N_e, members, costs, scores)
+        e = highest(scores, members, available, N_e)
+        if e >= 0:
+            return e
+    e = stranger(sampler.unknown, members, available, N_e, t)
+    if e >= 0:
+        return e
+    expected_pulls(state, R, members, costs, t, pulls)
+    cap = 0.0
+    for i in range(members.shape[0]):
+        cap = max(cap, 1.0 / costs[i])
+    a = scarcest(pulls, R, members, available, cap, t)
+    if a >= 0:
+        gains[:] = 0.0
+        gains[a] = 1.0
+    else:
+        rival_gains(family, state.tally, pulls, sampler.arms[1], sampler.most, gains)
+    add_gains(gains, R, scores)
+    e = highest(scores, members, available, N_e)
+    return e if e >= 0 else least_asked(N_e, members, available)
 
 
 @leaf

@@ -5,43 +5,54 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gobetween.core.contrast import Contrast, add_to_contrast, clear_contrast, new_contrast
 from gobetween.core.eprocess import log_evalue
 from gobetween.core.family import Family
 from gobetween.core.jit import by_type, inlined, leaf
+from gobetween.core.ranks import Ranks, least_evidence, new_ranks
 from gobetween.core.rule import Looks, StoppingRule, compiled_form, first_memory, observe, remember, statistic
 from gobetween.core.state import Tally, seen_all
 from gobetween.core.transport import evidence
 from gobetween.core.types import Floats
 
-POLYNOMIAL, ITERATED_LOG, MIXTURE, KK_GAUSSIAN, KK_EXPONENTIAL = 0, 1, 2, 3, 4
+POLYNOMIAL, ITERATED_LOG, PAIRS, KK_GAUSSIAN, KK_EXPONENTIAL, RANKS = 0, 1, 2, 3, 4, 5
 
 
 class Stopper(NamedTuple):
     """One of our rules at work: stop when the statistic reaches c(δ) + h(t)."""
 
-    shape: int  # POLYNOMIAL: Z, h = power · ln t; ITERATED_LOG: Z, h = ln(1 + ln t); MIXTURE: the smallest ln E, h = 0
+    shape: int  # POLYNOMIAL: Z, h = power · ln t; ITERATED_LOG: Z, h = ln(1 + ln t); PAIRS, RANKS: an e-process, h = 0
     power: float
+    ranks: Ranks
 
     def judge(self, family: Family, tally: Tally, t: int, constants: Floats, passed: int) -> tuple[int, int]:
         """The leader, and how many of the constants have been passed."""
         best, Z = glr(family, tally)
         margin = Z - growth(self, t) if t > 0 else -math.inf
         while passed < constants.shape[0] and margin >= constants[passed]:
-            # ln E ≤ Z: only where Z suffices need the e-process be looked at
-            if self.shape == MIXTURE and not least_evalue(family, tally, best, constants[passed]) >= constants[passed]:
+            # nothing more need be looked at while Z does not suffice: ln E_{a>b} ≤ Z, and not to stop is always safe
+            if self.shape == PAIRS and not least_evalue(family, tally, best, constants[passed]) >= constants[passed]:
+                break
+            if self.shape == RANKS and not least_evidence(family, tally, self.ranks, best, constants[passed]) >= constants[passed]:
                 break
             passed += 1
         return best, passed
 
     def note(self, family: Family, tally: Tally, t: int, a: int, reward: float) -> None:
-        """Counts and sums are all that these rules look at."""
+        """Contrasts follow the order of answers; all else is in counts and sums."""
+        if self.ranks.contrast.share > 0.0:
+            add_to_contrast(self.ranks.contrast, tally.N_a, a, reward)
 
     def restart(self) -> None:
-        """Nothing is remembered."""
+        """Forget everything, for a new run."""
+        if self.ranks.contrast.share > 0.0:
+            clear_contrast(self.ranks.contrast)
 
     def reading(self, family: Family, tally: Tally, t: int, Z: float, log_e: float) -> tuple[float, float]:
         """The statistic, and h(t)."""
-        return log_e if self.shape == MIXTURE else Z, float(growth(self, t)) if t else 0.0
+        if self.shape == RANKS:
+            return float(least_evidence(family, tally, self.ranks, int(best_seen(tally.mu_hat)), -math.inf)) if Z > 0.0 else 0.0, 0.0
+        return log_e if self.shape == PAIRS else Z, float(growth(self, t)) if t else 0.0
 
     def saved(self) -> dict[str, Any]:
         """Nothing is remembered."""
@@ -91,6 +102,11 @@ class OwnStopper(NamedTuple):
 
 
 AnyStopper = Stopper | OwnStopper
+
+
+def new_stopper(shape: int, power: float = 0.0, K: int = 0, contrast: float = 0.0, sigma: float = 1.0, still: float = 0.0) -> Stopper:
+    """Set one of our rules to work; the rest belongs to RANKS."""
+    return Stopper(shape, power, new_ranks(K, new_contrast(K, contrast, sigma), still))
 
 
 @by_type("pair", inline=True)

@@ -1,0 +1,143 @@
+"""Pursuit: whom to ask without a solver. Exponential weights on the rivals against the best mediator, on the counts there are.
+
+With leader i, rivals b and the evidence Z_b = f_b(N; μ̂), whose slopes in the counts are d_i(b) and d_b (transport.py):
+
+    q_b ∝ e^(−η (Z_b − min Z)),    ask the mediator e with the largest Σ_b q_b (π_e(i) d_i(b) + π_e(b) d_b)/c_e
+
+Every such query adds at least 1/T* to min Z for each unit of cost, up to what η costs, which falls (docs/sampling.md).
+"""
+
+import math
+
+from gobetween.core.family import Family
+from gobetween.core.jit import leaf
+from gobetween.core.state import State, Tally
+from gobetween.core.transport import evidence
+from gobetween.core.types import Bools, Floats, Ints
+
+#: How sharply rivals are told apart: η = ETA/√(1 + M/CALM), M the most evidence so far. It must fall to 0, but slower than 1/M.
+ETA, CALM = 4.0, 30.0
+#: An arm is wanted for its own sake while it has fewer than FORCE · p_a · √t pulls, where p_a is the most that a query brings.
+FORCE = 0.5
+
+
+@leaf
+def unseen_gains(N_a: Ints, N_e: Ints, R: Floats, members: Ints, costs: Floats, gains: Floats) -> None:
+    """What a pull of each arm is worth while some have not been seen: e^(−expected pulls so far) of those, nothing of others.
+
+    This balances the pulls to be expected of all unseen arms, as the largest min over them of (πᵀω)_a would.
+    """
+    least = math.inf
+    for a in range(N_a.shape[0]):
+        gains[a] = math.inf
+        if N_a[a] == 0:
+            gains[a] = 0.0
+            for i in range(members.shape[0]):
+                gains[a] += N_e[members[i]] * R[a, i] * costs[i]
+            least = min(least, gains[a])
+    for a in range(N_a.shape[0]):
+        gains[a] = math.exp(-2.0 * (gains[a] - least)) if N_a[a] == 0 else 0.0
+
+
+@leaf
+def expected_pulls(state: State, R: Floats, members: Ints, costs: Floats, t: int, pulls: Floats) -> None:
+    """The pulls of each arm [K], with those to be expected from open queries."""
+    K, counted = pulls.shape[0], 0
+    for a in range(K):
+        pulls[a] = float(state.tally.N_a[a])
+        counted += state.tally.N_a[a]
+    if counted == t:  # nothing is open, nobody was silent and nothing came from elsewhere
+        return
+    for i in range(members.shape[0]):
+        e = members[i]
+        out = state.N_e[e]
+        for a in range(K + 1):
+            out -= state.N_ea[e, a]
+        if out > 0:
+            for a in range(K):
+                pulls[a] += out * R[a, i] * costs[i]
+
+
+@leaf
+def scarcest(pulls: Floats, R: Floats, members: Ints, available: Bools, cap: float, t: int) -> int:
+    """The arm that is furthest below FORCE · p_a · √t pulls, −1 when none is; cap is the largest p_a that there can be."""
+    found, least = -1, 1.0
+    root = FORCE * math.sqrt(t)
+    for a in range(pulls.shape[0]):
+        if pulls[a] < cap * root:
+            most = 0.0
+            for i in range(members.shape[0]):
+                if available[members[i]]:
+                    most = max(most, R[a, i])
+            if pulls[a] < least * most * root:
+                found, least = a, pulls[a] / (most * root)
+    return found
+
+
+@leaf
+def rival_gains(family: Family, tally: Tally, pulls: Floats, Z: Floats, most: Floats, gains: Floats) -> None:
+    """What a pull of each arm is worth against the rivals as they stand; most [1] is the most evidence so far."""
+    K, mu, leader, least = pulls.shape[0], tally.mu_hat, -1, math.inf
+    for a in range(K):
+        gains[a] = 0.0
+        if tally.N_a[a] > 0 and (leader < 0 or mu[a] > mu[leader]):
+            leader = a
+    for b in range(K):
+        if b != leader and tally.N_a[b] > 0:
+            Z[b] = evidence(family, mu[leader], mu[b], pulls[leader], pulls[b])[0]
+            least = min(least, Z[b])
+    if math.isinf(least):
+        return
+    most[0] = max(most[0], least)
+    eta = ETA / math.sqrt(1.0 + most[0] / CALM)
+    for b in range(K):
+        if b != leader and tally.N_a[b] > 0 and eta * (Z[b] - least) < 40.0:
+            q = math.exp(-eta * (Z[b] - least))
+            _, d_leader, d_b = evidence(family, mu[leader], mu[b], pulls[leader], pulls[b])
+            gains[leader] += q * d_leader
+            gains[b] = q * d_b
+
+
+@leaf
+def hopes(gains: Floats, unknown: Bools, N_e: Ints, members: Ints, costs: Floats, scores: Floats) -> None:
+    """Add to the scores [n] what mediators of unknown policy may bring of arms that nobody has pulled yet: ½ of n_e + K/2."""
+    K, total = gains.shape[0], 0.0
+    for a in range(K):
+        total += gains[a]
+    for i in range(members.shape[0]):
+        if unknown[i]:
+            scores[i] += 0.5 * total / ((N_e[members[i]] + 0.5 * K) * costs[i])
+
+
+@leaf
+def add_gains(gains: Floats, R: Floats, scores: Floats) -> None:
+    """Write to the scores [n] what a query to each member is expected to gain, for each unit of cost."""
+    scores[:] = 0.0
+    for a in range(gains.shape[0]):
+        if gains[a] > 0.0:
+            for i in range(scores.shape[0]):
+                scores[i] += gains[a] * R[a, i]
+
+
+@leaf
+def highest(scores: Floats, members: Ints, available: Bools, N_e: Ints) -> int:
+    """The available member with the highest score, among equals the one asked least; −1 when no score is above 0."""
+    best = -1
+    for i in range(members.shape[0]):
+        e = members[i]
+        if available[e] and scores[i] > 0.0:
+            better = best < 0 or scores[i] > scores[best]
+            if better or (scores[i] == scores[best] and N_e[e] < N_e[members[best]]):
+                best = i
+    return int(members[best]) if best >= 0 else -1
+
+
+@leaf
+def stranger(unknown: Bools, members: Ints, available: Bools, N_e: Ints, t: int) -> int:
+    """The available member of unknown policy that was asked least, while it has under √t − n/2 queries, else −1."""
+    best = -1
+    for i in range(members.shape[0]):
+        e = members[i]
+        if unknown[i] and available[e] and (best < 0 or N_e[e] < N_e[best]):
+            best = e
+    return best if best >= 0 and N_e[best] < math.sqrt(t) - 0.5 * members.shape[0] else -1

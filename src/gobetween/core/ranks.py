@@ -1,0 +1,215 @@
+"""Evidence that the leader a is best, with weights by rank instead of a union over wrong answers (docs/stopping.md).
+
+For every μ whose best arm is b let, with the rank of a among the arms other than b in the order of their means,
+
+    W(μ) = Σ_{a≠b} v_rank(a) G_ab(μ_a, μ_b) ∏_{c≠a,b} R_c(μ_c),   v_r ∝ 1/r,   R_c = (1 − η) + η M_c⁻
+
+W(μ) is a martingale at the true means. A wrong leader a makes it at least its own term: the rule stops when, for every rival b,
+the least of that term over all μ with μ_b the largest is at least 1/δ. Here is a lower bound of it. To lower v the adversary
+must lift arms c to μ_a or above, and pay R_c there.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from gobetween.core.contrast import Contrast, log_contrast
+from gobetween.core.family import Family, coordinate, log_mixture, span
+from gobetween.core.jit import leaf
+from gobetween.core.state import Tally
+from gobetween.core.types import Floats
+
+#: Σ η_c: how much weight the arms that are neither leader nor rival put on being lower than claimed.
+WATCH = 0.15
+MOST_STEPS = 200
+CLOSE = 1e-4
+
+
+class Ranks(NamedTuple):
+    """What the rule needs beside the tally."""
+
+    contrast: Contrast
+    still: float  # weight on θ = 0 in each mixture of a pair: what a rival that is seldom or often pulled does not pay for
+    lift: Floats  # [K] scratch: what lifting each arm costs
+
+
+def new_ranks(K: int, contrast: Contrast, still: float) -> Ranks:
+    """Nothing seen."""
+    return Ranks(contrast, still, np.zeros(K))
+
+
+@leaf
+def with_atom(value: float, slope: float, still: float) -> tuple[float, float]:
+    """The pair ln((1 − still) M + still), slope."""
+    if still <= 0.0:
+        return value, slope
+    top = max(value, 0.0)
+    p, q = (1.0 - still) * math.exp(value - top), still * math.exp(-top)
+    return top + math.log(p + q), slope * p / (p + q)
+
+
+@leaf
+def pair_at(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, x: float) -> tuple[float, float, float, float]:
+    """At a common coordinate x: ln G_ab and its slope, and the slopes of ln M_a⁺ and ln M_b⁻."""
+    value_a, slope_a = log_mixture(family, float(tally.N_a[a]), tally.S_a[a], x, 1.0)
+    value_b, slope_b = log_mixture(family, float(tally.N_a[b]), tally.S_a[b], x, -1.0)
+    value_a, slope_a = with_atom(value_a, slope_a, ranks.still)
+    value_b, slope_b = with_atom(value_b, slope_b, ranks.still)
+    value, slope, contrast = value_a + value_b, slope_a + slope_b, ranks.contrast
+    if contrast.share > 0.0:
+        other, rise = log_contrast(contrast, a, b, x)
+        value, other = value + math.log1p(-contrast.share), other + math.log(contrast.share)
+        top = max(value, other)
+        p, q = math.exp(value - top), math.exp(other - top)
+        value, slope = top + math.log(p + q), (p * slope + q * rise) / (p + q)
+    return value, slope, slope_a, slope_b
+
+
+@leaf
+def least_pair(
+    family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enough: float
+) -> tuple[float, float, float, bool]:
+    """The least ln G_ab over common means, from below; a coordinate y on its side of lower means, and ln G_ab there; is the
+    minimum over the half-plane μ_b ≥ μ_a that over common means?
+
+    Every point evaluated bounds the convex function from above: once it is known to lie under `enough`, that is returned.
+    """
+    low, high = span(family)
+    x_a, x_b = coordinate(family, tally.mu_hat[a]), coordinate(family, tally.mu_hat[b])
+    up = 1.0 if x_a > x_b else -1.0  # the direction of higher means
+    x = coordinate(family, (tally.S_a[a] + tally.S_a[b]) / (tally.N_a[a] + tally.N_a[b]))
+    stride = abs(x_a - x_b)
+    left, f_left, s_left = -math.inf, 0.0, 0.0
+    right, f_right, s_right = math.inf, 0.0, 0.0
+    upper, orderly = math.inf, False
+    for _ in range(MOST_STEPS):
+        f, s, slope_a, slope_b = pair_at(family, tally, ranks, a, b, x)
+        orderly = orderly or up * slope_a <= 0.0 <= up * slope_b
+        upper = min(upper, f)
+        if not upper >= enough:
+            return upper, x, f, False
+        if s > 0.0:
+            right, f_right, s_right = x, f, s
+        else:
+            left, f_left, s_left = x, f, s
+        if (s <= 0.0 and x == high) or (s >= 0.0 and x == low) or s == 0.0:
+            return f, x, f, orderly
+        if left > -math.inf and right < math.inf:
+            x = left + (f_right - f_left - s_right * (right - left)) / (s_left - s_right)  # where the tangents meet
+            lower = min(upper, f_left + s_left * (x - left))
+            margin = 0.05 * (right - left)
+            x = x if left + margin < x < right - margin else 0.5 * (left + right)
+            if upper - lower <= CLOSE or not left < x < right:
+                return (lower, left, f_left, orderly) if up > 0.0 else (lower, right, f_right, orderly)
+        else:
+            x = max(low, x - stride) if s > 0.0 else min(high, x + stride)
+            stride *= 2.0
+    return -math.inf, x, -math.inf, False
+
+
+@leaf
+def least_lift(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, x: float, up: float) -> float:
+    """A lower bound of ln(v_rank(a) ∏_c R_c) when a's mean is that of coordinate x or higher.
+
+    The adversary lifts J arms to a: the cheapest. An arm whose R_c does not rise at x may be lifted for nothing.
+    """
+    K, lift = tally.N_a.shape[0], ranks.lift
+    if K == 2:
+        return 0.0
+    eta = WATCH / (K - 2)
+    found, most = 0, math.log(K - 1.0)
+    for c in range(K):
+        if c != a and c != b:
+            value, slope = log_mixture(family, float(tally.N_a[c]), tally.S_a[c], x, -1.0)
+            cost = 0.0
+            if up * slope > 0.0:  # ln R_c − ln(1 − η)
+                cost = math.log1p(eta / (1.0 - eta) * math.exp(min(value, 600.0)))
+            if cost < most:  # more than lifting can ever gain
+                i = found
+                while i > 0 and lift[i - 1] > cost:
+                    lift[i] = lift[i - 1]
+                    i -= 1
+                lift[i] = cost
+                found += 1
+    least, paid = 0.0, 0.0
+    for J in range(found):
+        paid += lift[J]
+        least = min(least, paid - math.log(2.0 + J))
+    return least + base_of(K)
+
+
+@leaf
+def base_of(K: int) -> float:
+    """ln(v_1 ∏(1 − η)): what is paid when nobody is lifted."""
+    total = 0.0
+    for r in range(1, K):
+        total += 1.0 / r
+    return -math.log(total) + (K - 2) * math.log1p(-WATCH / (K - 2)) if K > 2 else 0.0
+
+
+@leaf
+def least_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enough: float) -> float:
+    """A lower bound of the least ln(v G_ab ∏R_c) over all μ with μ_b the largest — or, once it is known to lie under `enough`,
+    any number under it, and once it is known to reach it, any number from there on.
+
+    Right of y (higher means) the pair is at least its minimum, and lifting costs at least what it does at y. Left of it, on
+    [y − step, y], the pair is at least its value at y and lifting costs at least what it does at y − step. This needs M_a⁺ to
+    fall at the first y and M_b⁻ to rise at the last; otherwise the largest lift is granted everywhere.
+    """
+    K = tally.N_a.shape[0]
+    base = base_of(K)
+    most = math.log(K - 1.0)
+    least, y, psi, orderly = least_pair(family, tally, ranks, a, b, enough - base)
+    if not orderly or K == 2:
+        return least + base if orderly or least + base < enough else -math.inf
+    worst = least + base - most
+    if worst >= enough > -math.inf:
+        return worst
+    x_a, x_b = coordinate(family, tally.mu_hat[a]), coordinate(family, tally.mu_hat[b])
+    low, high = span(family)
+    up = 1.0 if x_a > x_b else -1.0
+    end = low if up > 0.0 else high
+    _, _, slope_a, slope_b = pair_at(family, tally, ranks, a, b, y)
+    if not up * slope_a <= 0.0 <= up * slope_b:
+        return worst
+    found = least + least_lift(family, tally, ranks, a, b, y, up)
+    step = 0.125 * abs(x_a - x_b)
+    for _ in range(MOST_STEPS):
+        if found < enough or y == end or psi + base - most >= (enough if enough > -math.inf else found):
+            return found
+        z = y - up * step
+        if up * (z - end) < 0.0:
+            z = end
+        bound = psi + least_lift(family, tally, ranks, a, b, z, up)
+        if bound < found and bound < enough and step > 1e-3 * abs(x_a - x_b):
+            step *= 0.5
+            continue
+        found, y, step = min(found, bound), z, 1.5 * step
+        psi, _, slope_a, slope_b = pair_at(family, tally, ranks, a, b, y)
+        if not up * slope_b >= 0.0:
+            return worst
+    return worst
+
+
+@leaf
+def least_evidence(family: Family, tally: Tally, ranks: Ranks, a: int, enough: float) -> float:
+    """The least of a's terms over rivals b, or any number under `enough` once one is under it."""
+    first, least = second_best(tally, a), math.inf
+    for k in range(-1, tally.N_a.shape[0]):  # the strongest rival first: it is the one that most often speaks against
+        b = first if k < 0 else k
+        if b != a and (k < 0 or b != first):
+            least = min(least, least_term(family, tally, ranks, a, b, enough))
+            if not least >= enough:
+                return least
+    return least
+
+
+@leaf
+def second_best(tally: Tally, a: int) -> int:
+    """The arm other than a with the highest estimate."""
+    best = -1
+    for b in range(tally.mu_hat.shape[0]):
+        if b != a and (best < 0 or tally.mu_hat[b] > tally.mu_hat[best]):
+            best = b
+    return best
