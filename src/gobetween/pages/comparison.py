@@ -75,7 +75,7 @@ def _ratios(comparison: Comparison) -> Iterator[Section]:
 def _summaries(results: Results) -> Section:
     header, rows = results.table()
     note = Text("± and ≤: 95% intervals, of wrong answers exact (Clopper–Pearson).", "note")
-    return Section("Every cell", [Grid(header, rows), note, *_times(results)])
+    return Section("Every cell", [Grid(header, rows, words=("rules",)), note, *_times(results)])
 
 
 def _times(results: Results) -> Iterator[Picture]:

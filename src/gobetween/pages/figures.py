@@ -150,7 +150,7 @@ def estimates(arms: Sequence[ArmReport], means: Sequence[float] | None = None, t
             x=list(means), y=list(range(len(arms))), mode="markers", name="true mean",
             marker={"symbol": "line-ns", "size": 18, "line": {"width": 3, "color": TONES[1]}},
         )  # fmt: skip
-    names = [label(arm.arm, f" (n = {arm.pulls:,})") for arm in arms]
+    names = [label(arm.arm, f" (n\u00a0=\u00a0{arm.pulls:,})") for arm in arms]
     return dress(figure, title, "mean reward", "arm", y=named_axis(names), rows=_lines(names))
 
 
@@ -227,7 +227,8 @@ def label(name: str, more: str = "") -> str:
     """A name beside an axis or in a legend: on a few short lines, its middle left out where it is very long."""
     room = LINE * LINES - len(more)
     short = name if len(name) <= room else f"{name[: room // 2]}…{name[len(name) - room // 2 + 1 :]}"
-    return "<br>".join(shown(line) for line in wrap(short + more, LINE)) or shown(name + more)
+    own = short if short.isascii() or not more else f"\u2068{short}\u2069"  # what it says of direction ends with it
+    return "<br>".join(shown(line) for line in wrap(own + more, LINE)) or shown(name + more)
 
 
 def _lines(labels: Sequence[str]) -> int:

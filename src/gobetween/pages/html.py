@@ -69,7 +69,7 @@ def _picture(block: Picture) -> str:
     data = str(to_json(block.figure, validate=False)).replace("<", "\\u003c")
     words, height = html.escape(_title(block)), int(block.figure.layout.height or 430)
     heading = f"<h3>{words}</h3>" if words else ""
-    box = f'<div class="plot" id="figure-{html.escape(block.name)}" style="min-height: {height}px"></div>'
+    box = f'<div class="drawing" id="figure-{html.escape(block.name)}" style="min-height: {height}px"></div>'
     drawn = f'{box}<script type="application/json">{data}</script>'
     return f"<figure>{heading}{drawn}<figcaption>{html.escape(block.caption)}</figcaption></figure>"
 

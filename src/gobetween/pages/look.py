@@ -25,7 +25,7 @@ td:first-child, th:first-child { text-align: left; padding-left: 0; min-width: 5
 tr.first td { border-top: 1px solid var(--line); }
 th.words, td.words { text-align: left; } .facts td { white-space: normal; }
 th.long, td.long { white-space: normal; overflow-wrap: anywhere; min-width: 10rem; } .facts td.long { min-width: 0; }
-figure { margin: 1.5rem 0; } code { background: var(--code); padding: .1em .3em; }
+figure { margin: 1.5rem 0 2.5rem; } figcaption { margin-top: .4rem; } code { background: var(--code); padding: .1em .3em; }
 summary { cursor: pointer; margin-top: 2.5rem; } summary h2 { display: inline; } details .scroll { font-size: .92rem; }
 @media (max-width: 40rem) { body { margin: 1rem auto; } h1 { font-size: 1.4rem; } th, td { padding: .2rem .45rem; } }
 """
@@ -41,7 +41,7 @@ SCRIPT = """
       else if (part && typeof part === "object") tinted(part);
     }
   };
-  const draw = () => document.querySelectorAll(".plot").forEach(box => {
+  const draw = () => document.querySelectorAll(".drawing").forEach(box => {
     if (!window.Plotly) {
       box.style.minHeight = "0";
       box.textContent = "This figure needs " + LIBRARY.split("/").pop() + ", which was written into the same folder.";
@@ -52,7 +52,10 @@ SCRIPT = """
     layout.margin.t = 24;
     delete layout.title;
     if (dark.matches) { tinted(data); tinted(layout); }
-    if (narrow.matches) { layout.font.size = 12; layout.margin.r = 12; layout.dragmode = false; }
+    if (narrow.matches) {
+      layout.font.size = 12; layout.margin.r = 24; layout.dragmode = false; layout.height += 18 * data.length;
+      layout.xaxis.title.text = layout.xaxis.title.text.replace(/(.{16,28}?) (?=.{10,})/g, "$1<br>");
+    }
     Plotly.react(box, data, layout, { ...CONFIG, displayModeBar: narrow.matches ? false : "hover" });
   });
   dark.addEventListener("change", draw);
