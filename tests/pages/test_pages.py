@@ -89,7 +89,8 @@ def test_terminal_and_report_show_the_same_status(study: gb.Study) -> None:
     assert set(texts(shown)) - set(texts(report)) == {"and 6 more"}
     arms, mediators, pending = grids(shown)
     assert [grid.rows for grid in grids(report)[:2]] == [arms.rows, mediators.rows]
-    assert grids(report)[2].rows[:20] == pending.rows
+    timeless = [[[row[0], row[1], row[3]] for row in grid.rows[:20]] for grid in (grids(report)[2], pending)]
+    assert timeless[0] == timeless[1]
     assert len(grids(report)[2].rows) == 26
     assert mediators.header == ("mediator", "asked", "told", "share", "target")
     assert [row[0] for row in mediators.rows] == ["m", "n (away)"]

@@ -181,6 +181,12 @@ def test_log_axes_say_powers_of_ten_in_full(values: list[float], ticks: list[str
     assert all(low <= math.log10(value) <= high for value in values)
 
 
+def test_few_answers_are_counted_one_by_one() -> None:
+    assert figures.evidence_trail([(1, 0.0, 3.0), (4, 0.5, 3.0)]).layout.xaxis.dtick == 1
+    assert figures.evidence_trail([(1, 0.0, 3.0), (40, 0.5, 3.0)]).layout.xaxis.dtick is None
+    assert figures.queries_over_time({"m": (["2026-01-01", "2026-01-02"], [0, 2])}).layout.yaxis.dtick == 1
+
+
 def test_long_names_beside_an_axis_keep_both_ends() -> None:
     assert figures.label("short", " (n = 5)") == "short (n = 5)"
     lines = figures.label(SOLID + "end").split("<br>")

@@ -106,7 +106,7 @@ def evidence_trail(
     place, statistic, threshold = zip(*trail, strict=True)
     figure.add_scatter(x=place, y=statistic, name="evidence", **_line(0, marks=False))
     figure.add_scatter(x=place, y=threshold, name="threshold", **_line(0, marks=False, dash="dot"))
-    return dress(figure, title, x_name, "evidence for the leader (nats)", x=DATES if dates else None)
+    return dress(figure, title, x_name, "evidence for the leader (nats)", x=DATES if dates else _whole(place))
 
 
 def queries_over_time(series: Mapping[str, tuple[Sequence[str], Sequence[int]]], title: str = "", x_name: str = "time") -> Any:
@@ -118,7 +118,8 @@ def queries_over_time(series: Mapping[str, tuple[Sequence[str], Sequence[int]]],
         figure.add_scatter(
             x=list(moments), y=list(counts), name=label(name), **style | {"line": style["line"] | {"shape": "hv"}}
         )
-    return dress(figure, title, x_name, "queries so far", x=DATES, y={"rangemode": "tozero"})
+    most = _whole([count for _, counts in series.values() for count in counts])
+    return dress(figure, title, x_name, "queries so far", x=DATES, y={"rangemode": "tozero"} | most)
 
 
 def mediator_shares(names: Sequence[str], shares: ArrayLike, omega: ArrayLike, title: str = "") -> Any:
@@ -184,6 +185,11 @@ def _bars(
     labels = [label(name) for name in names]
     x = {"tickformat": ".0%", "rangemode": "tozero"}
     return dress(figure, title, y_name, x_name, x=x, y=named_axis(labels), rows=max(_lines(labels), 2 * len(labels)))
+
+
+def _whole(counts: Sequence[int]) -> dict[str, Any]:
+    """Few things are counted one by one: no tick says 1.5."""
+    return {"dtick": 1} if max(counts, default=0) < 10 else {}
 
 
 def _line(i: int, marks: bool = True, dash: str | None = None) -> dict[str, Any]:
