@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PARTS := chromium postgresql
+# two processes; a file stays in one of them, with its kernels and fixtures, and slow files come first (tests/conftest.py)
+BESIDE := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 PLAIN := tests/core tests/simulation/test_engine.py tests/study/test_learner.py
 
 .DEFAULT_GOAL := help
@@ -18,8 +20,9 @@ quick: lint ## lint, types and the tests that need no database server, browser o
 	$(BIN)/python -m pytest -m quick
 
 test: lint parts ## everything that must pass before a change lands: lint, types, all tests, kernels also without the JIT
-	$(BIN)/python -m pytest
-	GOBETWEEN_JIT=off $(BIN)/python -m pytest $(PLAIN)
+	$(BIN)/python -m pytest -m 'not alone' $(BESIDE)
+	$(BIN)/python -m pytest -m alone
+	GOBETWEEN_JIT=off $(BIN)/python -m pytest $(BESIDE) $(PLAIN)
 
 lint: .venv/dev ## ruff and mypy, changing nothing
 	$(BIN)/ruff check .

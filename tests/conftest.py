@@ -16,11 +16,34 @@ settings.register_profile("wild", deadline=None, max_examples=2000, suppress_hea
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
+#: Files that measure time, or end processes after a time: `make test` runs them when nothing else runs.
+ALONE = ("simulation/test_interrupt.py", "study/test_store_waiting.py")
+#: Files that take longest, first: two processes that share the others end at about the same time.
+LONG = (
+    "test_docs.py",
+    "study/test_store.py",
+    "simulation/test_experiment.py",
+    "core/test_doors.py",
+    "cli/test_study_cli.py",
+    "paper/test_reproduction.py",
+    "core/test_bound.py",
+    "study/test_study_machine.py",
+)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make quick` runs."""
+    """Mark what `make quick` runs and what runs alone, and let slow files come first."""
     for item in items:
         if isinstance(item, pytest.Function) and is_quick(item):
             item.add_marker("quick")
+        if place(item) in ALONE:
+            item.add_marker("alone")
+    items.sort(key=lambda item: LONG.index(place(item)) if place(item) in LONG else len(LONG))  # stable
+
+
+def place(item: pytest.Item) -> str:
+    """The file of a test, from here."""
+    return item.path.relative_to(Path(__file__).parent).as_posix()
 
 
 @pytest.fixture(autouse=True)

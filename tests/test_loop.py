@@ -5,6 +5,7 @@ import shlex
 import subprocess
 from pathlib import Path
 
+import conftest
 import pytest
 import quick
 import yaml
@@ -26,13 +27,22 @@ def test_make_help_lists_every_target() -> None:
 def test_what_must_pass_is_everything() -> None:
     """`make test` leaves nothing out, and .ci/run calls nothing weaker."""
     recipe = MAKEFILE.split("\ntest: lint parts")[1].split("\n\n")[0].splitlines()[1:]
-    assert recipe[0] == "\t$(BIN)/python -m pytest"
-    assert recipe[1] == "\tGOBETWEEN_JIT=off $(BIN)/python -m pytest $(PLAIN)"
+    assert recipe == [
+        "\t$(BIN)/python -m pytest -m 'not alone' $(BESIDE)",
+        "\t$(BIN)/python -m pytest -m alone",
+        "\tGOBETWEEN_JIT=off $(BIN)/python -m pytest $(BESIDE) $(PLAIN)",
+    ]
+    assert "\nBESIDE := --numprocesses 2 --dist loadfile --no-loadscope-reorder\n" in MAKEFILE  # how, not which
     assert (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[-1] == "CI=true make test"
     named = re.search(r"^PLAIN := (.+)$", MAKEFILE, re.MULTILINE)
     assert named is not None
     for place in named[1].split():
         assert (ROOT / place).exists(), place
+
+
+def test_files_that_run_alone_or_first_are_there() -> None:
+    for place in (*conftest.ALONE, *conftest.LONG):
+        assert (ROOT / "tests" / place).is_file(), place
 
 
 def test_hooks_are_local_and_run_what_lint_runs() -> None:

@@ -250,7 +250,7 @@ def _own() -> np.random.Generator:
 def check_availability(rule: SamplingRule, problem: Problem) -> None:
     """Whoever is there, the rule asks one of these."""
     learner = Learner(problem.arms, problem.policies.tolist(), family=problem.family, sampling=rule, costs=problem.query_costs)
-    present: list[list[str]] = [[name] for name in problem.mediators if name in learner.members] + [list(problem.mediators)]
+    present: list[list[str]] = [[name] for name in problem.mediators] + [list(problem.mediators)]
     for round_ in range(3):
         for names in present:
             query = learner.ask(available=names, go_on=True)

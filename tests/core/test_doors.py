@@ -5,6 +5,7 @@ import json
 import math
 import os
 import pickle
+import re
 import subprocess
 import sys
 import textwrap
@@ -24,6 +25,11 @@ from gobetween.testing import check_family, check_sampling, check_stopping, engi
 SOURCE = Path(__file__).parent.parent.parent / "src" / "gobetween"
 GOLDEN = Path(__file__).parent / "golden_paths.json"
 PROBLEM = gb.Problem([1.5, 0.5, 0.0], [[0.6, 0.3, 0.1], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6]])
+
+
+def shown(value: object) -> str:
+    """A name for a test that is the same in every process."""
+    return re.sub(r" at 0x\w+", "", str(value))
 
 
 def binomial(x: float, p: float) -> float:
@@ -155,7 +161,7 @@ def test_a_choice_that_cannot_be_asked_is_refused_by_name() -> None:
         (gb.SamplingRule(), "is not a sampling rule: pass one such as gb.Tracking()"),
         ("trakcing", "'trakcing' is not a sampling rule that is known: choose one of tracking, tracking-d"),
     ],
-    ids=str,
+    ids=shown,
 )
 def test_what_is_no_rule_is_refused_before_the_first_step(value: Any, message: str) -> None:
     for use in (
@@ -168,14 +174,14 @@ def test_what_is_no_rule_is_refused_before_the_first_step(value: Any, message: s
         assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("value", [gb.EProcess, lambda: 0, None, gb.Tracking(), object(), "eprocess"], ids=str)
+@pytest.mark.parametrize("value", [gb.EProcess, lambda: 0, None, gb.Tracking(), object(), "eprocess"], ids=shown)
 def test_what_is_no_stopping_rule_is_refused_before_the_first_step(value: Any) -> None:
     for use in (lambda: gb.simulate(PROBLEM, "tracking", value, runs=1), lambda: gb.Learner(2, 2, stopping=value)):
         with pytest.raises(gb.ProblemError, match="stopping rule"):
             use()
 
 
-@pytest.mark.parametrize("value", [gb.Bernoulli, "bernouli", None, 3, gb.Family()], ids=str)
+@pytest.mark.parametrize("value", [gb.Bernoulli, "bernouli", None, 3, gb.Family()], ids=shown)
 def test_what_is_no_family_is_refused(value: Any) -> None:
     with pytest.raises(gb.ProblemError, match="family"):
         gb.Problem([0.5, 0.4], family=value)

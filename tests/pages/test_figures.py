@@ -67,7 +67,7 @@ def test_hostile_names_are_shown_not_run(tmp_path: Path) -> None:
         assert page.locator("h1").inner_text() == HOSTILE
         assert page.locator("td").first.inner_text() == HOSTILE
         assert page.locator("b").count() == 0
-        assert "</script><script>alert(1)" in page.locator("#figure-mediators .xaxislayer-above").text_content()
+        assert "</script><script>alert(1)" in page.locator("#figure-mediators .yaxislayer-above").text_content()
 
 
 def test_a_page_without_figures_needs_no_plotly() -> None:

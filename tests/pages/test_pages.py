@@ -83,10 +83,15 @@ def test_terminal_and_report_show_the_same_status(study: gb.Study) -> None:
     status = study.status()
     shown, (title, report) = status_page.sections(status), study_page.sections(study)
     assert title == f"Study {status.name}"
-    assert [part.title for part in report] == ["", "Figures", "Arms", "Mediators", f"The last {status.events} events"]
+    assert [part.title for part in report] == [
+        "", "Figures", "Arms", "Mediators", "26 open queries", "About this study", f"The last {status.events} events",
+    ]  # fmt: skip
     assert set(texts(shown)) - set(texts(report)) == {"and 6 more"}
     arms, mediators, pending = grids(shown)
     assert [grid.rows for grid in grids(report)[:2]] == [arms.rows, mediators.rows]
+    timeless = [[[row[0], row[1], row[3]] for row in grid.rows[:20]] for grid in (grids(report)[2], pending)]
+    assert timeless[0] == timeless[1]
+    assert len(grids(report)[2].rows) == 26
     assert mediators.header == ("mediator", "asked", "told", "share", "target")
     assert [row[0] for row in mediators.rows] == ["m", "n (away)"]
     assert [row[0] for row in pending.rows] == [str(number) for number in range(4, 24)]

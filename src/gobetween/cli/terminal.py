@@ -105,7 +105,8 @@ def grid_table(grid: Grid, ruled: bool = False) -> "Table":
     rows = [[printable(cell) for cell in row] for row in grid.grouped()]
     for i, name in enumerate(grid.header):
         widest = max((cell_len(row[i]) for row in rows), default=0)
-        table.add_column(printable(name), justify="right" if i and name else "left", min_width=widest)
+        number = i and name and name not in grid.words
+        table.add_column(printable(name), justify="right" if number else "left", min_width=widest)
     for row in rows:
         table.add_row(*row)
     return table

@@ -8,8 +8,8 @@ core's own types is kept there: what is compiled for a class from elsewhere live
 import hashlib
 import os
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -84,13 +84,29 @@ if ENABLED:
         def save_overload(self, sig: Any, data: Any) -> None:
             if all(map(_is_ours, sig)):
                 try:
-                    super().save_overload(sig, data)
+                    with _one_at_a_time():
+                        super().save_overload(sig, data)
                 except Exception:  # the index is damaged, or the disk is full: the kernel works all the same
                     self._renew()
 
         def _renew(self) -> None:
-            with suppress(OSError):
+            with suppress(OSError), _one_at_a_time():
                 self.flush()
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Processes that compile at once must not save at once: Numba reads an index, takes the next free name in it for a file of
+    machine code and writes both, so that two could give one name to the code of two signatures.
+    """
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        yield
+        return
+    with (Path(str(_CACHE)) / "lock").open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)  # ends with the file, also when the process is killed
+        yield
 
 
 def _kernels(function: Any) -> Any:

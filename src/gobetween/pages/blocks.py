@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph; kind is "", "lead" or "note"."""
+    """A paragraph; kind is "", "lead", "note" or "alarm"."""
 
     words: str
     kind: str = ""
@@ -15,13 +15,14 @@ class Text:
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of strings. The first column and those without a heading are words, the others numbers.
+    """A table of strings. The first column, those without a heading and those named in `words` are words, others numbers.
 
     Without a header it is a list of names and what they are.
     """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
+    words: Sequence[str] = ()
 
     def grouped(self) -> list[list[str]]:
         """The rows as they are shown: a row that begins like the one before leaves its first cell empty."""
@@ -43,7 +44,8 @@ Block = Text | Grid | Picture
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what stands under it."""
+    """A heading and what stands under it; on a page it may be folded until someone opens it."""
 
     title: str
     blocks: Sequence[Block]
+    folded: bool = False

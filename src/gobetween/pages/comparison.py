@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from gobetween.export import numbered
 from gobetween.pages.blocks import Grid, Picture, Section, Text
-from gobetween.pages.figures import INK, MARKS, TONES, delta_words, dress, graph_objects, shown, stopping_times
+from gobetween.pages.figures import INK, MARKS, TONES, delta_words, dress, graph_objects, label, named_axis, stopping_times
 from gobetween.simulation.comparison import Comparison
 from gobetween.simulation.results import Results
 from gobetween.simulation.runs import query_bounds
@@ -35,19 +36,20 @@ def rule_comparison(comparison: Comparison, title: str = "") -> Any:
             error_x={"type": "data", "array": [row.queries.ratio_half_width for row in rows], "color": tone, "thickness": 2},
         )  # fmt: skip
     figure.add_scatter(
-        name=f"baseline: {shown(', '.join(comparison.baseline))}", mode="lines", x=[1.0, 1.0], y=[-0.5, len(names) - 0.5],
+        name=f"baseline: {label(', '.join(comparison.baseline))}", mode="lines", x=[1.0, 1.0], y=[-0.5, len(names) - 0.5],
         line={"color": INK, "dash": "dot", "width": 2},
     )  # fmt: skip
-    ticks = {"tickvals": list(places.values()), "ticktext": [shown(name) for name in names.values()]}
-    y = ticks | {"range": [len(names) - 0.5, -0.5]}
-    return dress(figure, title, "queries, as a multiple of the baseline's", "sampling and stopping rule", y=y)
+    y, high = named_axis([label(name) for name in names.values()]), len(names) * max(2, len(deltas))
+    return dress(figure, title, "queries, as a multiple of the baseline's", "sampling and stopping rule", y=y, rows=high)
 
 
 def sections(results: Results) -> list[Section]:
     """The page of an experiment."""
     counts = {len(cell.numbers) for cell in results.cells}
-    runs = " to ".join(f"{count:,}" for count in sorted({min(counts), max(counts)}))
-    opening = Section("", [Text(f"{len(results.cells)} cells, {runs} runs of each, seed {results.seed}.", "lead")])
+    fewest, most = min(counts), max(counts)
+    runs = numbered(most, "run") if fewest == most else f"{fewest:,} to {numbered(most, 'run')}"
+    words = f"{numbered(len(results.cells), 'cell')}, {runs} of each, seed {results.seed}."
+    opening = Section("", [Text(words, "lead")])
     comparison = results.compare()
     return [opening, _summaries(results), *comparison_sections(comparison), *_ratios(comparison)]
 
@@ -59,7 +61,7 @@ def comparison_sections(comparison: Comparison) -> list[Section]:
     against = ", ".join(comparison.baseline)
     tables = [Section(f"{name}: against {against}", [Grid(*comparison.on(name).table())]) for name in comparison.problems]
     censored = sum(row.censored for row in comparison.differences)
-    cut = f" In {censored:,} pairs a run had not stopped: it counts as long as it lasted." if censored else ""
+    cut = f" In {numbered(censored, 'pair')} a run had not stopped: it counts as long as it lasted." if censored else ""
     return [*tables, Section("", [Text(PAIRED + cut, "note")])]
 
 
@@ -73,7 +75,7 @@ def _ratios(comparison: Comparison) -> Iterator[Section]:
 def _summaries(results: Results) -> Section:
     header, rows = results.table()
     note = Text("± and ≤: 95% intervals, of wrong answers exact (Clopper–Pearson).", "note")
-    return Section("Every cell", [Grid(header, rows), note, *_times(results)])
+    return Section("Every cell", [Grid(header, rows, words=("rules",)), note, *_times(results)])
 
 
 def _times(results: Results) -> Iterator[Picture]:

@@ -5,7 +5,8 @@ Readable in grey: series differ in dash, marker or pattern as well as in tone.
 
 import html
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -20,47 +21,61 @@ TONES = ("#14344f", "#a8571b", "#6d93ad", "#d3a76b", "#3f3f3f", "#9a9a9a")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MARKS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
 PATTERNS = ("", "/", ".", "x", "\\", "-")
-INK, GRID = "#222222", "#e3e3e3"
+INK, GRID, FAINT, GREY = "#222222", "#e3e3e3", "#f2f2f2", "#888888"
+#: What tones become on a dark page.
+DARK = dict(
+    zip(
+        (*TONES, INK, GRID, FAINT, GREY),
+        ("#9cc4e4", "#f0a35e", "#6f9fc0", "#c79550", "#d0d0d0", "#9a9a9a", "#e6e6e6", "#3a3f46", "#24282d", "#a5a5a5"),
+        strict=True,
+    )
+)
+LINE, LINES = 22, 3  # letters on a line of a name beside an axis, and lines
+DATES = {"type": "date"}
+SERIES = 6  # that differ in tone and dash
 
 
 def stopping_times(results: Mapping[str, Runs], bounds: Mapping[str, Sequence[float]], title: str = "") -> Any:
     """Distributions of τ for each risk: box = middle half, whiskers = 10% and 90%, a bar = the lower bound kl(δ, 1−δ)T*."""
     go = graph_objects()
     figure = go.Figure()
+    spread = [max(v, 1.0) for values in bounds.values() for v in values]
     for i, (name, runs) in enumerate(results.items()):
         low, q1, median, q3, high = np.quantile(runs.tau, (0.1, 0.25, 0.5, 0.75, 0.9), axis=0)
         figure.add_box(
-            name=shown(name), y=[delta_words(delta) for delta in runs.deltas], q1=q1, median=median, q3=q3, lowerfence=low,
+            name=label(name), y=[delta_words(delta) for delta in runs.deltas], q1=q1, median=median, q3=q3, lowerfence=low,
             upperfence=high, mean=runs.tau.mean(axis=0), orientation="h", line={"color": TONES[i % 6], "width": 1.5},
             offsetgroup=str(i), legendgroup=str(i),
         )  # fmt: skip
+        spread += [float(low.min()), float(high.max())]
     for i, (name, values) in enumerate(bounds.items()):
         runs = next(iter(results.values()))
         figure.add_scatter(
-            name=f"lower bound {shown(name)}".strip(), x=[max(v, 1.0) for v in values], y=[delta_words(d) for d in runs.deltas],
-            mode="markers", marker={"symbol": "line-ns", "size": 22, "line": {"width": 3, "color": (INK, "#888888")[i % 2]}},
+            name=f"lower bound {label(name)}".strip(), x=[max(v, 1.0) for v in values], y=[delta_words(d) for d in runs.deltas],
+            mode="markers", marker={"symbol": "line-ns", "size": 22, "line": {"width": 3, "color": (INK, GREY)[i % 2]}},
         )  # fmt: skip
     figure.update_layout(boxmode="group")
     figure.update_yaxes(autorange="reversed")
-    return dress(
-        figure, title, "queries until the rule stops (log scale)", "risk δ of a wrong answer", x={"type": "log", "dtick": "D2"}
-    )
+    rows = len(results) * max((len(runs.deltas) for runs in results.values()), default=0)
+    names = "queries until the rule stops (log scale)", "risk δ of a wrong answer"
+    return dress(figure, title, *names, x=log_axis(spread), rows=rows)
 
 
 def ratio_to_bound(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], T_star: float, title: str = "") -> Any:
     """Mean τ/ln(1/δ) against δ; it falls toward T*, which no rule passes as δ → 0."""
     go = graph_objects()
     figure = go.Figure()
+    spread = [T_star]
     for i, (name, (deltas, means)) in enumerate(curves.items()):
         ratios = [mean / -math.log(delta) for delta, mean in zip(deltas, means, strict=True)]
-        figure.add_scatter(x=list(deltas), y=ratios, name=shown(name), mode="lines+markers", **_line(i))
+        figure.add_scatter(x=list(deltas), y=ratios, name=label(name), mode="lines+markers", **_line(i))
+        spread += ratios
     ends = [1.0, min(min(deltas) for deltas, _ in curves.values())]
     line = {"color": INK, "dash": "dot", "width": 2}
     figure.add_scatter(x=ends, y=[T_star, T_star], name=f"T* = {T_star:.4g}", mode="lines", line=line)
-    decades = -math.log10(ends[1])
-    x = {"type": "log", "range": [0.0, -decades - 0.2], "dtick": 1 if decades < 6 else 3, "exponentformat": "power"}
-    y = {"type": "log", "dtick": "D2"}
-    return dress(figure, title, "risk δ of a wrong answer", "mean queries / ln(1/δ) (log scale)", x=x, y=y)
+    x = log_axis(ends)
+    x["range"].reverse()
+    return dress(figure, title, "risk δ of a wrong answer", "mean queries / ln(1/δ) (log scale)", x=x, y=log_axis(spread))
 
 
 def evidence(trace: Trace, title: str = "") -> Any:
@@ -82,14 +97,29 @@ def evidence(trace: Trace, title: str = "") -> Any:
     return dress(figure, title, "queries t", "evidence for the leader (nats)")
 
 
-def evidence_trail(trail: Sequence[tuple[int, float, float]], title: str = "") -> Any:
-    """Along a live study: counted answers, the rule's statistic and its threshold."""
+def evidence_trail(
+    trail: Sequence[tuple[Any, float, float]], title: str = "", x_name: str = "counted answers", dates: bool = False
+) -> Any:
+    """Along a live study or a log: counted answers or moments, the rule's statistic and its threshold."""
     go = graph_objects()
     figure = go.Figure()
-    counted, statistic, threshold = zip(*trail, strict=True)
-    figure.add_scatter(x=counted, y=statistic, name="evidence", **_line(0, marks=False))
-    figure.add_scatter(x=counted, y=threshold, name="threshold", **_line(0, marks=False, dash="dot"))
-    return dress(figure, title, "counted answers", "evidence for the leader (nats)")
+    place, statistic, threshold = zip(*trail, strict=True)
+    figure.add_scatter(x=place, y=statistic, name="evidence", **_line(0, marks=False))
+    figure.add_scatter(x=place, y=threshold, name="threshold", **_line(0, marks=False, dash="dot"))
+    return dress(figure, title, x_name, "evidence for the leader (nats)", x=DATES if dates else _whole(place))
+
+
+def queries_over_time(series: Mapping[str, tuple[Sequence[str], Sequence[int]]], title: str = "", x_name: str = "time") -> Any:
+    """Cumulative queries: for each mediator moments and how many it had been asked by then; no more series than SERIES."""
+    go = graph_objects()
+    figure = go.Figure()
+    for i, (name, (moments, counts)) in enumerate(series.items()):
+        style = _line(i, marks=False)
+        figure.add_scatter(
+            x=list(moments), y=list(counts), name=label(name), **style | {"line": style["line"] | {"shape": "hv"}}
+        )
+    most = _whole([count for _, counts in series.values() for count in counts])
+    return dress(figure, title, x_name, "queries so far", x=DATES, y={"rangemode": "tozero"} | most)
 
 
 def mediator_shares(names: Sequence[str], shares: ArrayLike, omega: ArrayLike, title: str = "") -> Any:
@@ -109,18 +139,20 @@ def estimates(arms: Sequence[ArmReport], means: Sequence[float] | None = None, t
     low = [_finite(arm.estimate, arm.low) for arm in seen]
     high = [_finite(arm.estimate, arm.high) for arm in seen]
     figure = go.Figure()
+    places = {arm.arm: i for i, arm in enumerate(arms)}
     figure.add_scatter(
-        x=[arm.estimate for arm in seen], y=[f"{shown(arm.arm)} (n = {arm.pulls:,})" for arm in seen], mode="markers",
+        x=[arm.estimate for arm in seen], y=[places[arm.arm] for arm in seen], mode="markers",
+        hovertext=[shown(arm.arm) for arm in seen],
         name="estimate and its confidence sequence", marker={"color": TONES[0], "size": 9},
         error_x={"type": "data", "symmetric": False, "array": high, "arrayminus": low, "color": TONES[0], "thickness": 2},
     )  # fmt: skip
     if means is not None:
         figure.add_scatter(
-            x=list(means), y=[f"{shown(arm.arm)} (n = {arm.pulls:,})" for arm in arms], mode="markers", name="true mean",
+            x=list(means), y=list(range(len(arms))), mode="markers", name="true mean",
             marker={"symbol": "line-ns", "size": 18, "line": {"width": 3, "color": TONES[1]}},
         )  # fmt: skip
-    figure.update_yaxes(autorange="reversed")
-    return dress(figure, title, "mean reward", "arm")
+    names = [label(arm.arm, f" (n\u00a0=\u00a0{arm.pulls:,})") for arm in arms]
+    return dress(figure, title, "mean reward", "arm", y=named_axis(names), rows=_lines(names))
 
 
 def mediation_price(
@@ -130,8 +162,10 @@ def mediation_price(
     go = graph_objects()
     values = np.asarray(ratios, dtype=np.float64)
     contour = go.Contour(
-        x=list(x), y=list(y), z=values, colorscale="Greys", contours={"showlabels": True, "labelfont": {"size": 12}},
-        line={"width": 1, "color": INK}, colorbar={"title": {"text": "price of<br>mediation"}},
+        x=list(x), y=list(y), z=values, colorscale="Greys",
+        contours={"showlabels": True, "labelfont": {"size": 12, "color": "#000000"}},
+        line={"width": 1, "color": "#333333"},
+        colorbar={"title": {"text": "price of<br>mediation"}, "thickness": 18, "exponentformat": "none"},
     )  # fmt: skip
     return dress(go.Figure(contour), title, x_name, y_name)
 
@@ -143,10 +177,19 @@ def _bars(
     figure = go.Figure()
     for i, (word, values) in enumerate(zip(words, (observed, optimal), strict=True)):
         figure.add_bar(
-            x=[shown(name) for name in names], y=np.asarray(values, dtype=np.float64), name=word,
+            y=list(range(len(names))), x=np.asarray(values, dtype=np.float64), name=word, orientation="h",
+            hovertext=[shown(name) for name in names],
             marker={"color": TONES[(0, 3)[i]], "line": {"color": INK, "width": 1}, "pattern": {"shape": PATTERNS[i]}},
         )  # fmt: skip
-    return dress(figure, title, x_name, y_name, y={"tickformat": ".0%", "rangemode": "tozero"}, x={"type": "category"})
+    figure.update_layout(bargap=0.35, legend={"traceorder": "normal"})
+    labels = [label(name) for name in names]
+    x = {"tickformat": ".0%", "rangemode": "tozero"}
+    return dress(figure, title, y_name, x_name, x=x, y=named_axis(labels), rows=max(_lines(labels), 2 * len(labels)))
+
+
+def _whole(counts: Sequence[int]) -> dict[str, Any]:
+    """Few things are counted one by one: no tick says 1.5."""
+    return {"dtick": 1} if max(counts, default=0) < 10 else {}
 
 
 def _line(i: int, marks: bool = True, dash: str | None = None) -> dict[str, Any]:
@@ -154,17 +197,21 @@ def _line(i: int, marks: bool = True, dash: str | None = None) -> dict[str, Any]
     return style | ({"marker": {"symbol": MARKS[i % 6], "size": 7}} if marks else {"mode": "lines"})
 
 
-def dress(figure: Any, title: str, x_name: str, y_name: str, x: Any = None, y: Any = None) -> Any:
-    """One look for all."""
-    axis = {"gridcolor": GRID, "zeroline": False, "linecolor": INK, "ticks": "outside", "automargin": True}
+def dress(figure: Any, title: str, x_name: str, y_name: str, x: Any = None, y: Any = None, rows: int = 0) -> Any:
+    """One look for all; as high as so many rows of text need. Title and legend keep clear of the axes, however long."""
+    axis = {
+        "gridcolor": GRID, "zeroline": False, "linecolor": INK, "ticks": "outside", "automargin": True,
+        "exponentformat": "none", "separatethousands": True,
+    }  # fmt: skip
+    heading = {"text": shown(title), "x": 0, "xref": "paper", "font": {"size": 16}, "automargin": True, "yref": "container"}
+    legend = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "xref": "container"}
     figure.update_layout(
-        template="none", title={"text": shown(title), "x": 0, "xref": "paper", "font": {"size": 16}} if title else None,
+        template="none", title=heading if title else None, legend=legend, height=max(430, 150 + 19 * rows),
         font={"family": "system-ui, sans-serif", "size": 13, "color": INK}, paper_bgcolor="white", plot_bgcolor="white",
-        legend={"orientation": "h", "y": -0.22, "x": 0}, margin={"l": 70, "r": 20, "t": 50 if title else 20, "b": 60},
-        height=430,
+        margin={"l": 50, "r": 20, "t": 50 if title else 20, "b": 50},
     )  # fmt: skip
-    figure.update_xaxes(title={"text": x_name}, **axis, **(x or {}))
-    figure.update_yaxes(title={"text": y_name, "standoff": 14}, **axis, **(y or {}))
+    figure.update_xaxes(title={"text": x_name}, **axis | (x or {}))
+    figure.update_yaxes(title={"text": y_name, "standoff": 14}, **axis | (y or {}))
     return figure
 
 
@@ -180,6 +227,50 @@ def graph_objects() -> Any:
 def shown(name: str) -> str:
     """Names as they are: Plotly would read tags."""
     return html.escape(name, quote=False)
+
+
+def label(name: str, more: str = "") -> str:
+    """A name beside an axis or in a legend: on a few short lines, its middle left out where it is very long."""
+    room = LINE * LINES - len(more)
+    short = name if len(name) <= room else f"{name[: room // 2]}…{name[len(name) - room // 2 + 1 :]}"
+    own = short if short.isascii() or not more else f"\u2068{short}\u2069"  # what it says of direction ends with it
+    return "<br>".join(shown(line) for line in wrap(own + more, LINE)) or shown(name + more)
+
+
+def _lines(labels: Sequence[str]) -> int:
+    """Lines that labels take, with a space after each."""
+    return sum(text.count("<br>") + 2 for text in labels)
+
+
+def named_axis(labels: Sequence[str]) -> dict[str, Any]:
+    """Names from top to bottom, at the places 0, 1, 2 …"""
+    return {
+        "tickmode": "array",
+        "tickvals": list(range(len(labels))),
+        "ticktext": list(labels),
+        "range": [len(labels) - 0.5, -0.5],
+    }
+
+
+def log_axis(values: Iterable[float]) -> dict[str, Any]:
+    """A log scale that says 10, 100, 1,000, at least two of them; the lines between have no names."""
+    logs = [math.log10(value) for value in values if 0.0 < value < math.inf] or [0.0]
+    low, high = min(logs) - 0.06, max(logs) + 0.06
+    while math.floor(high) - math.ceil(low) < 1:
+        below, above = math.ceil(low) - 1, math.floor(high) + 1
+        low, high = (below, high) if low - below < above - high else (low, above)
+    powers = range(math.ceil(low), math.floor(high) + 1)
+    named = powers[:: math.ceil(len(powers) / 7)]
+    between = [m * 10.0**p for p in range(math.floor(low), powers[-1] + 1) for m in range(2, 10)]
+    return {
+        "type": "log", "range": [low, high], "tickmode": "array", "tickvals": [10.0**p for p in named],
+        "ticktext": [power_words(p) for p in named], "minor": {"tickvals": between, "showgrid": True, "gridcolor": FAINT},
+    }  # fmt: skip
+
+
+def power_words(p: int) -> str:
+    """A power of ten as it is read: 0.01, 100, 1,000; far from 1 as it is typed, 1e-6."""
+    return f"{10**p:,}" if 0 <= p <= 12 else f"{10.0**p:.{-p}f}" if -4 <= p < 0 else f"1e{p}"
 
 
 def delta_words(delta: float) -> str:

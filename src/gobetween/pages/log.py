@@ -5,19 +5,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gobetween.export import numbered
 from gobetween.logs.replay import Replay
 from gobetween.logs.report import LogReport
 from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
+from gobetween.pages.status import alarms
 
 TITLE = "What the log says"
+ALARM = "ALARM: "
 
 
 def sections(found: LogReport, files: Sequence[str]) -> list[Section]:
     """The answer, the figures, the tables."""
     from gobetween.pages.figures import arm_shares, estimates, evidence_trail, mediator_shares
 
-    lines = sentences(found)
+    lines = [line for line in sentences(found) if not line.startswith(ALARM)]
     answer: list[Block] = [
+        *_boxes(found),
         Text(lines[0], "lead"),
         *(Text(line) for line in lines[1:]),
         Text(f"Read: {', '.join(files)}", "note"),
@@ -25,7 +29,7 @@ def sections(found: LogReport, files: Sequence[str]) -> list[Section]:
     pictures: list[Block] = []
     if found.trail:
         caption = "The best arm is certain once the line has met its threshold."
-        pictures.append(Picture("evidence", evidence_trail(found.trail, "Evidence along the log"), caption))
+        pictures.append(Picture("evidence", evidence_trail(found.trail, "Evidence along the log", "rows"), caption))
     words = f"Intervals hold for all arms at all times together with probability {1 - found.delta:g}."
     pictures.append(Picture("estimates", estimates(found.arms, title="Estimated means"), words))
     if found.omega is not None:
@@ -44,6 +48,23 @@ def sections(found: LogReport, files: Sequence[str]) -> list[Section]:
         Section("Figures", pictures),
         Section("Arms", [arm_grid(found)]),
         Section("Policies", [policy_grid(found), Text("Shares of each mediator's rows with exact 95% intervals.", "note")]),
+        Section("About this log", [Grid((), _about(found))]),
+    ]
+
+
+def _boxes(found: LogReport) -> list[Block]:
+    """Alarms, each once, above the answer."""
+    told = [line.removeprefix(ALARM) for line in sentences(found) if line.startswith(ALARM)]
+    more = [block for block in alarms(found) if block.words not in told]
+    return [*(Text(words, "alarm") for words in told), *more]
+
+
+def _about(found: LogReport) -> list[tuple[str, str]]:
+    return [
+        ("Rows", f"{found.rows:,}" + (f", and {found.bad_count:,} left out" if found.bad_count else "")),
+        ("Rewards", found.family),
+        ("Risk δ of a wrong answer", f"{found.delta:g}"),
+        ("Evidence", f"{found.statistic:.2f} of {found.threshold:.2f} nats"),
     ]
 
 
@@ -67,7 +88,9 @@ def sentences(found: LogReport) -> list[str]:
         )
     if found.bad_count:
         first = "; ".join(f"{row.source} row {row.row}: {row.reason}" for row in found.bad[:5])
-        lines.append(f"{found.bad_count:,} rows were left out: {first}{' …' if found.bad_count > 5 else ''}")
+        lines.append(
+            f"{numbered(found.bad_count, 'row was', 'rows were')} left out: {first}{' …' if found.bad_count > 5 else ''}"
+        )
     return lines
 
 
@@ -76,12 +99,12 @@ def _answer(found: LogReport) -> str:
     if found.claim is not None:
         claim = found.claim
         where = f"row {claim.row:,}" + (f" ({claim.source}, row {claim.source_row:,})" if claim.row != claim.source_row else "")
-        return f"The best arm is {claim.arm!r}, {risk}; of {found.rows:,} rows it could first be claimed at {where}."
+        return f"The best arm is {claim.arm!r}, {risk}; of {numbered(found.rows, 'row')} it could first be claimed at {where}."
     if found.identified:
-        return f"The best arm is {found.leader!r}, {risk}, after {found.rows:,} rows."
+        return f"The best arm is {found.leader!r}, {risk}, after {numbered(found.rows, 'row')}."
     if found.leader is None:
         return "Nothing can be said: no row could be used."
-    return f"After {found.rows:,} rows the best arm is not certain at risk {found.delta:g}; {found.leader!r} leads."
+    return f"After {numbered(found.rows, 'row')} the best arm is not certain at risk {found.delta:g}; {found.leader!r} leads."
 
 
 def _missing(found: LogReport) -> list[str]:
@@ -90,9 +113,8 @@ def _missing(found: LogReport) -> list[str]:
         f"Still in play: {_list(found.in_play)}.",
     ]
     if math.isfinite(found.rows_to_go):
-        words = (
-            f"At the present estimates about {math.ceil(found.rows_to_go):,} more rows of the same mixture are to be expected"
-        )
+        more = numbered(math.ceil(found.rows_to_go), "more row of the same mixture is", "more rows of the same mixture are")
+        words = f"At the present estimates about {more} to be expected"
         if math.isfinite(found.queries_to_go) and len(found.mediators) > 1:
             words += f"; {math.ceil(found.queries_to_go):,} if one could choose whom to ask"
         lines.append(words + ".")
@@ -156,9 +178,11 @@ def replay_sentences(found: Replay) -> list[str]:
         error = "" if numbers["half_width"] is None else f" ± {numbers['half_width']:,.0f}"
         low, high = numbers["quantiles"]
         lines.append(f"after {numbers['mean']:,.0f}{error} rows on average, 10% to 90%: {low:,.0f} to {high:,.0f}")
-    lines += [f"  named {name!r} {times} times" for name, times in numbers["named"].items()]
+    lines += [f"  named {name!r} {numbered(times, 'time')}" for name, times in numbers["named"].items()]
     lines += [
-        f"  in {n} replays the log of {name!r} ran out before the rule stopped" for name, n in found.exhausted.items() if n
+        f"  in {numbered(n, 'replay')} the log of {name!r} ran out before the rule stopped"
+        for name, n in found.exhausted.items()
+        if n
     ]
     if numbers["ran_out"]:
         lines.append("Replays that ran out are not in the mean, which is then too small: a longer log would tell.")

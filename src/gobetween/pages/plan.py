@@ -1,6 +1,8 @@
 """The page of a plan: what an experiment needs at least, whom to ask, who is not needed."""
 
+from gobetween.export import numbered
 from gobetween.pages.blocks import Block, Grid, Section, Text
+from gobetween.pages.words import family_words
 from gobetween.simulation.plan import Plan
 
 BAR = 16
@@ -9,7 +11,7 @@ MOST_DELTAS = 3  # columns of expected queries
 
 def title_of(title: str, plan: Plan) -> str:
     """The file's title, or the size of the problem."""
-    return title or f"{plan.problem.K} arms, {plan.problem.E} mediators"
+    return title or f"{numbered(plan.problem.K, 'arm')}, {numbered(plan.problem.E, 'mediator')}"
 
 
 def sections(plan: Plan) -> list[Section]:
@@ -22,10 +24,9 @@ def sections(plan: Plan) -> list[Section]:
 
 
 def _facts(plan: Plan) -> list[Block]:
-    bound, family = plan.bound, plan.problem.family
-    parameters = ", ".join(f"{name} {value:g}" for name, value in family.parameters().items())
+    bound = plan.bound
     facts = [
-        ("Rewards", f"{family.name}{f' ({parameters})' if parameters else ''}"),
+        ("Rewards", family_words(plan.problem.family)),
         ("Best arm", f"{plan.best_arms[0]} (by the means in the file)"),
         ("Hardest rival", plan.problem.arms[plan.hardest_rival]),
         ("T*", f"{bound.T_star:.6g} {plan.unit} for each unit of kl(δ, 1−δ) ≈ ln(1/δ)"),

@@ -12,6 +12,7 @@ from gobetween.core.bound import lower_bound
 from gobetween.core.geometry import price_of_mediation
 from gobetween.core.problem import Problem
 from gobetween.errors import ResultsError
+from gobetween.export import numbered
 from gobetween.pages.blocks import Grid, Picture, Section, Text
 from gobetween.paper.reproduction import Reproduced
 from gobetween.paper.tables import EXPERIMENT_1
@@ -83,7 +84,7 @@ def gain(found: Sequence[Reproduced], table: str) -> Grid:
 def sections(found: Sequence[Reproduced], seed: int, seconds: float) -> list[Section]:
     """The page."""
     runs = {part.table.title.split(":")[0]: part.cells[0].runs for part in found}
-    counts = " and ".join(f"{name} with {count:,} runs of each column" for name, count in runs.items())
+    counts = " and ".join(f"{name} with {numbered(count, 'run')} of each column" for name, count in runs.items())
     words = f"{counts}, seed {seed}, in {seconds:.1f} s of computing. The paper reports up to a day on 100 CPUs."
     opening = Text(words, "lead")
     parts = [Section("", [opening])]

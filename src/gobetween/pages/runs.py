@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from gobetween.export import numbered
 from gobetween.pages.blocks import Block, Grid, Text
 from gobetween.simulation.summary import Summary, summary_table
 
@@ -14,7 +15,10 @@ def summary_grid(rows: Sequence[Summary], priced: bool) -> Grid:
 def summary_blocks(rows: Sequence[Summary], priced: bool) -> list[Block]:
     """The table, and what must be known to read it."""
     late = [
-        Text(f"At {row.delta:g}, {row.censored} runs had not stopped and count as long as they lasted.")
+        Text(
+            f"At {row.delta:g}, {numbered(row.censored, 'run')} had not stopped and "
+            f"{'counts as long as it' if row.censored == 1 else 'count as long as they'} lasted."
+        )
         for row in rows
         if row.censored
     ]

@@ -20,6 +20,12 @@ def sections(status: Status, utc: bool = False) -> list[Section]:
     return [Section("", answer(status)), *tables, Section("", [*last.blocks, *notes(status)])]
 
 
+def alarms(status: object) -> list[Text]:
+    """The alarms that were raised, of a status or of a log, for the top of a page."""
+    raised = [alarm.words for alarm in getattr(status, "alarms", ()) if alarm.raised]
+    return [Text(words.removeprefix("ALARM: "), "alarm") for words in raised]
+
+
 def answer(status: Status) -> list[Block]:
     """The answer so far, how far it is from being sure, what was spent."""
     blocks: list[Block] = [Text(status.sentence, "lead"), Text(status.how_far)]
@@ -74,14 +80,15 @@ def mediator_grid(status: Status) -> Grid:
     return Grid(("mediator", *shown, "share", "target"), rows)
 
 
-def pending(status: Status, utc: bool = False) -> list[Block]:
+def pending(status: Status, utc: bool = False, most: int = SHOWN) -> list[Block]:
     """The oldest open queries."""
     rows = []
-    for row in status.pending[:SHOWN]:
+    for row in status.pending[:most]:
         until = "never" if row["until"] is None else "ended" if row["expired"] else moment(row["until"], utc)
         rows.append([str(row["query"]), row["mediator"], duration(row["age"]), until])
-    grid, more = Grid(("open query", "mediator", "age", "lease ends"), rows), len(status.pending) - SHOWN
-    return [grid, Text(f"and {more} more")] if more > 0 else [grid]
+    header = ("open query", "mediator", "age", "lease ends")
+    grid, more = Grid(header, rows, words=("mediator",)), len(status.pending) - most
+    return [grid, Text(f"and {more:,} more")] if more > 0 else [grid]
 
 
 def notes(status: Status) -> list[Block]:

@@ -1,42 +1,129 @@
-"""The page of a study: the answer, figures, and what the reader must know about how it was reached."""
+"""The page of a study: all that its status has, figures, and what the reader must know about how it was reached."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from gobetween.core.evidence import ArmReport
 from gobetween.export import numbered
+from gobetween.files.rules import word
 from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
-from gobetween.pages.figures import arm_shares, estimates, evidence_trail, mediator_shares
-from gobetween.pages.status import answer, arms, mediator_grid, notes
-from gobetween.pages.words import event_words
+from gobetween.pages.figures import arm_shares, estimates, evidence_trail, mediator_shares, queries_over_time
+from gobetween.pages.history import History, history, lines
+from gobetween.pages.status import alarms, answer, arms, mediator_grid, notes, pending
+from gobetween.pages.words import duration, event_words, family_words, moment, on_axis, zone
 from gobetween.study.spec import StudySpec
 from gobetween.study.status import Status
 from gobetween.study.study import Study
 
 LAST = 200  # events that are listed
+OPEN = 200  # open queries that are listed
 FAIR = (
     "Silence, cancelling, expiry, answers that came unasked and corrections must not depend on rewards: compare the mediators' "
     "shares."
 )
+Trail = Sequence[tuple[int, float, float]]
 
 
 def sections(study: Study, utc: bool = False) -> tuple[str, list[Section]]:
     """Title and page."""
     view = study.view(last=LAST)
-    status, state = view.status, view.state
-    log = [[event_words(event, utc)] for event in view.events]
+    status, state, log = view.status, view.state, [[event_words(event, utc)] for event in view.events]
+    past = history(study.events(limit=status.events) if status.events else (), state.trail, state.spec.wait_for)
+    facts = _about(status, state.spec) + _dates(status, past, _made(study), utc)
     parts = [
-        Section("", [*answer(status), *notes(status)]),
-        Section("Figures", _pictures(status, state.spec, state.trail)),
+        Section("", [*alarms(status), *answer(status), *notes(status)]),
+        Section("Figures", [*_over_time(past, state.trail, utc), *_pictures(status, state.spec, state.trail)]),
         Section("Arms", arms(status)),
-        Section("Mediators", [mediator_grid(status), Text(FAIR, "note")]),
-        Section(f"The last {numbered(len(log), 'event')}" if len(log) != 1 else "The only event", [Grid(["event"], log)]),
+        Section("Mediators", [_mediators(status, state.spec, state.learner.queries), Text(FAIR, "note")]),
+        Section(_open_title(status), pending(status, utc, OPEN), folded=len(status.pending) > 20),
+        Section("About this study", [Grid((), facts)]),
+        Section(f"The last {numbered(len(log), 'event')}" if len(log) != 1 else "The only event", [Grid(["event"], log)], True),
     ]
-    return status.title or f"Study {status.name}", parts
+    empty = {"Figures": not parts[1].blocks, _open_title(status): not status.pending, parts[-1].title: not log}
+    return status.title or f"Study {status.name}", [part for part in parts if not empty.get(part.title)]
 
 
-def _pictures(status: Status, spec: StudySpec, trail: Sequence[tuple[int, float, float]]) -> list[Block]:
+def _open_title(status: Status) -> str:
+    return numbered(len(status.pending), "open query", "open queries")
+
+
+def _made(study: Study) -> float | None:
+    with study.store.reading(study.name) as record:
+        return record.about.get("created")
+
+
+def _mediators(status: Status, spec: StudySpec, queries: Sequence[int]) -> Grid:
+    """The status's table, with what each costs and how to reach it."""
+    grid = mediator_grid(status)
+    header, rows = [*grid.header], [list(row) for row in grid.rows]
+    if any(cost != 1.0 for cost in spec.costs):
+        header += ["cost of a query", "cost so far"]
+        rows = [[*row, f"{c:,.6g}", f"{c * n:,.6g}"] for row, c, n in zip(rows, spec.costs, queries, strict=True)]
+    if any(spec.contacts):
+        header, rows = [*header, "contact"], [[*row, contact] for row, contact in zip(rows, spec.contacts, strict=True)]
+    return Grid(header, rows, words=("contact",))
+
+
+def _about(status: Status, spec: StudySpec) -> list[tuple[str, str]]:
+    """What the study is, and by which rules it goes."""
+    lease = "no lease" if spec.lease is None else f"a lease of {duration(spec.lease)}"
+    wait = "waits for each answer" if spec.wait_for == "answer" else "waits for an answer until its lease ends"
+    log = status.from_log
+    return [
+        ("State", status.state),
+        ("Rewards", getattr(status, "family", None) or family_words(spec.family)),
+        ("Risk δ of a wrong answer", f"{status.delta:g}"),
+        ("Sampling rule", word(spec.sampling)),
+        ("Stopping rule", word(spec.stopping)),
+        ("Queries", f"{lease}; the verdict {wait}" + (f"; {spec.in_flight:,} kept open" if spec.in_flight else "")),
+        ("Evidence", f"{status.statistic:.2f} of {status.threshold:.2f} nats"),
+        ("Answers", f"{status.counted:,} counted, {status.told:,} told"),
+        ("Budget", _budget(status)),
+        *([] if log is None else [("Began from", f"{numbered(log['rows'], 'row')} of {', '.join(log['files'])}")]),
+    ]
+
+
+def _budget(status: Status) -> str:
+    most = status.queries if status.max_queries is None else status.max_queries
+    queries = ("" if status.max_queries is None else f"{status.queries:,} of ") + numbered(most, "query", "queries")
+    cost = f"cost {status.cost:,.6g}" + ("" if status.max_cost is None else f" of {status.max_cost:,.6g}")
+    return f"{queries}, {cost} used" + ("; no limit" if status.max_queries is None and status.max_cost is None else "")
+
+
+def _dates(status: Status, past: History, made: float | None, utc: bool) -> list[tuple[str, str]]:
+    stopped = None if status.verdict is None else status.verdict["at"]
+    dates = {"Made": made, "First event": past.first, "Last event": past.last, "Stopped": stopped, "This page": status.at}
+    return [(name, moment(at, utc)) for name, at in dates.items() if at is not None]
+
+
+def _over_time(past: History, trail: Trail, utc: bool) -> list[Block]:
+    """Evidence and queries by date, where the clock that the events carry can be shown as one."""
+    dates: dict[float, str | None] = {}
+
+    def shown(times: Sequence[float]) -> list[str]:
+        dates.update((at, on_axis(at, utc)) for at in times if at not in dates)
+        return [text for at in times if (text := dates[at])]
+
+    ends = [at for at in (past.first, past.last) if at is not None]
+    if len(shown(ends)) < 2:
+        return []
+    axis = f"time ({' / '.join(dict.fromkeys(zone(at, utc) for at in ends))})"
+    pictures: list[Block] = []
+    reached = shown(past.reached)
+    if len(reached) == len(past.reached) > 0:
+        points = [(at, z, limit) for at, (_, z, limit) in zip(reached, trail, strict=False)]
+        figure = evidence_trail(points, "Evidence for the leader over time", axis, dates=True)
+        pictures.append(Picture("evidence-time", figure, "When the evidence was reached."))
+    asked: Mapping[str, Any] = {name: (shown(times), counts) for name, (times, counts) in lines(past).items()}
+    if asked and all(len(times) == len(counts) for times, counts in asked.values()):
+        figure = queries_over_time(asked, "Queries over time", axis)
+        pictures.append(Picture("queries-time", figure, "Queries to each mediator so far, with answers that came unasked."))
+    return pictures
+
+
+def _pictures(status: Status, spec: StudySpec, trail: Trail) -> list[Block]:
     """What there is to see so far."""
     target = [m["target"] or 0.0 for m in status.mediators]
     followed = any(m["target"] is not None for m in status.mediators)

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from gobetween.core.family import Family
 from gobetween.study.events import Event, words
 
 
@@ -18,6 +19,26 @@ def moment(at: float, utc: bool = False) -> str:
         return f"{when if utc else when.astimezone():%Y-%m-%d %H:%M:%S %Z}"
     except (OverflowError, OSError, ValueError):  # a clock that was far off
         return f"{at:.0f} s after 1970"
+
+
+def on_axis(at: float, utc: bool = False) -> str | None:
+    """A time as an axis of dates takes it, in the reader's zone or UTC; None where no calendar has it."""
+    try:
+        when = datetime.fromtimestamp(at, UTC)
+        return f"{(when if utc else when.astimezone()).replace(tzinfo=None).isoformat(' ', 'milliseconds')}"
+    except (OverflowError, OSError, ValueError):
+        return None
+
+
+def zone(at: float, utc: bool = False) -> str:
+    """The zone in which a time is shown; it has to be one of a calendar."""
+    return "UTC" if utc else f"{datetime.fromtimestamp(at, UTC).astimezone():%Z}"
+
+
+def family_words(family: Family) -> str:
+    """A family with its parameters: gaussian (sigma 2)."""
+    parameters = ", ".join(f"{name} {value:g}" for name, value in family.parameters().items())
+    return f"{family.name} ({parameters})" if parameters else family.name
 
 
 def duration(seconds: float) -> str:

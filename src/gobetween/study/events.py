@@ -194,7 +194,7 @@ KINDS: Mapping[str, Kind] = {
             ("files", "N_ea", "S_ea"),
             lambda event: f"began from {numbered(sum(map(sum, event['N_ea'])), 'row')} of {', '.join(event['files'])}",
         ),
-        Kind("asked", ("query", "mediator", "until", "worker", "top_up", "reissue_of"), _asked, _one, row=_opened),
+        Kind("asked", ("query", "mediator", "until", "worker", "top_up", "reissue_of", "around"), _asked, _one, row=_opened),
         Kind("taken", ("query", "mediator", "worker", "until"), _plain, row=_taken),
         Kind(
             "told",

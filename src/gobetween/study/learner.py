@@ -6,6 +6,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gobetween.core.absence import among, follow, hand_back, time_of
 from gobetween.core.evidence import Evidence, weigh
 from gobetween.core.exact import add_exactly, replace_answer
 from gobetween.core.families import Gaussian
@@ -58,6 +59,7 @@ class Learner:
         self.setup, self.arms, self.mediators, self.costs = setup, setup.arms, setup.mediators, setup.costs
         self.family, self.delta, self.sampling, self.stopping = setup.family, setup.delta, setup.sampling, setup.stopping
         self._sampler = setup.sampling.at_work(setup.policies, setup.declared, setup.costs)
+        self._plan, self._present = self._sampler, np.ones(E, np.bool_)
         self._stopper = setup.stopping.at_work(K, setup.family)
         self._constant = np.array([setup.stopping.threshold(K, setup.delta, setup.family)])
         self._state, self._counted = new_state(K, E), new_tally(K)
@@ -78,26 +80,27 @@ class Learner:
     def ask(self, n: int | None = None, *, available: Iterable[str] | None = None, go_on: bool = False) -> Query | list[Query]:
         """The next query, or a list of n; `available` restricts to mediators that can be asked now.
 
-        Refuses once the learner is done, unless go_on=True.
+        The rule plans for these, as if there were no others. Refuses once the learner is done, unless go_on=True.
         """
         if self.done and not go_on:
             raise ProblemError(f"the answer is {self.recommendation!r}: nothing more to ask (go_on=True asks all the same)")
         free = self._free(available)
-        if not free[self._sampler.members].any():
-            raise ProblemError("no mediator that may be asked is available")
+        if not free.any():
+            raise ProblemError("no mediator that may be asked is available: name at least one in `available`, or leave it out")
         if n is None:
             return self._ask(free)
         if n < 1:
             raise ProblemError(f"n = {n}: ask for at least one query")
         return [self._ask(free) for _ in range(n)]
 
-    def asked(self, mediator: str, available: Iterable[str] | None = None) -> str:
+    def asked(self, mediator: str, available: Iterable[str] | None = None, *, around: bool = True) -> str:
         """Take note of a query that was issued to a mediator; returns whom the rule would have asked.
 
-        For replaying a record: what was asked is a fact, and everything else goes on as after `ask`.
+        For replaying a record: what was asked is a fact, and everything else goes on as after `ask`. around=False: as versions
+        did that planned for everyone, whoever was away.
         """
         e = place(mediator, self.mediators, "mediator")
-        return self._issue(self._free(available), e)
+        return self._issue(self._free(available), e, around)
 
     def _free(self, available: Iterable[str] | None) -> Bools:
         free = np.ones(len(self.mediators), np.bool_)
@@ -111,8 +114,10 @@ class Learner:
         name = self._issue(free, None)
         return Query(self._issued - 1, name)
 
-    def _issue(self, free: Bools, fact: int | None) -> str:
-        chosen = int(choose(self.setup.family, self._sampler, self._state, index(self._asked), free, self._rng))
+    def _issue(self, free: Bools, fact: int | None, around: bool = True) -> str:
+        self._plan_for(free if around else np.ones_like(free))
+        t = index(time_of(self._plan, self._sampler, self._state.N_e, self._asked))
+        chosen = int(choose(self.setup.family, self._plan, self._state, t, free, self._rng))
         if chosen < 0:
             rule = type(self.setup.sampling).__name__
             raise ProblemError(f"{rule}.choose named a mediator who cannot be asked: take an available one")
@@ -123,6 +128,20 @@ class Learner:
         self._open[self._issued] = e
         self._issued += 1
         return self.mediators[chosen]
+
+    def _plan_for(self, present: Bools) -> None:
+        """Have the plan be one for those present."""
+        if (present != self._present).any():
+            setup = self.setup
+            hand_back(self._plan, self._sampler)
+            self._plan = among(self._sampler, present, setup.policies, setup.costs, self._state.N_e)
+            self._present = present.copy()
+        follow(self._plan, self._sampler)
+
+    @property
+    def around(self) -> bool:
+        """Was the latest query planned around somebody who could not be asked?"""
+        return self._plan is not self._sampler
 
     def tell(
         self,

@@ -50,8 +50,8 @@ def progress_of(learner: "Learner") -> Progress:
     """Read a learner."""
     state, found = learner._state, learner.evidence()
     issued = max(1, int(state.N_e.sum()))
-    shares = learner._sampler.shares()
-    followed = () if shares is None else zip(learner._sampler.members, shares, strict=True)
+    shares = learner._plan.shares()
+    followed = () if shares is None else zip(learner._plan.members, shares, strict=True)
     return Progress(
         leader=learner.arms[found.leader] if learner._counted.N_a.any() else None,
         statistic=found.statistic,
@@ -72,10 +72,10 @@ def _to_go(learner: "Learner", lack: float) -> float:
     """What is lacking, times T̂* in queries."""
     if learner.done:
         return 0.0
-    shares = learner._sampler.shares()
+    shares = learner._plan.shares()
     if shares is None:
         return math.inf
-    return max(0.0, lack) * learner._sampler.T_upper() / float(learner.costs[learner._sampler.members] @ shares)
+    return max(0.0, lack) * learner._plan.T_upper() / float(learner.costs[learner._plan.members] @ shares)
 
 
 def _arms(learner: "Learner") -> tuple[ArmReport, ...]:

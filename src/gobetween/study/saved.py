@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from gobetween.core.absence import restore_plan, saved_plan
 from gobetween.core.state import Tally, fill
 from gobetween.errors import ProblemError
 from gobetween.files.rules import parse_family, rule_from_dict, rule_to_dict
@@ -37,6 +40,7 @@ def save(learner: "Learner") -> dict[str, Any]:
         "counted": _sums(learner._counted),
         **learner._sampler.saved(),
         **learner._stopper.saved(),
+        "plan": saved_plan(learner._plan, learner._sampler, learner._present),
         "numbers": [learner._asked, learner._count, learner._issued, learner._next],
         "open": [list(item) for item in learner._open.items()],
         "resolved": [[number, *(outcome or ())] for number, outcome in learner._resolved.items()],
@@ -69,6 +73,9 @@ def load(data: Mapping[str, Any]) -> "Learner":
         fill(tally, sums["N_a"], sums["S_a"])
     learner._sampler.restore(dict(data))
     learner._stopper.restore(dict(data))
+    if data.get("plan") is not None:  # somebody was away, and the version that saved it planned around them
+        learner._plan_for(np.array(data["plan"]["present"], np.bool_))
+        restore_plan(learner._plan, data["plan"])
     learner._asked, learner._count, learner._issued, learner._next = data["numbers"]
     learner._open = {int(number): int(e) for number, e in data["open"]}
     learner._resolved = {int(n): (int(rest[0]), float(rest[1])) if rest else None for n, *rest in data["resolved"]}

@@ -1,6 +1,7 @@
 """What a study says of itself, in words for people: the answer, how far it is, and what the answer rests on."""
 
 import math
+from collections.abc import Sequence
 
 from gobetween.export import numbered
 from gobetween.study.progress import Progress
@@ -67,6 +68,7 @@ def assumptions(state: StudyState, progress: Progress) -> list[str]:
             f"The verdict waits for query {progress.waiting_for.id} ({query.mediator}); later answers are there already. "
             "Cancel it only for reasons that have nothing to do with rewards, its own or later ones."
         )
+    found += out_of_reach(state)
     missing = [f"{total[key]} {key}" for key in ("cancelled", "expired", "silent", "unasked", "late") if total[key]]
     if missing:
         found.append(
@@ -86,3 +88,34 @@ def assumptions(state: StudyState, progress: Progress) -> list[str]:
             f"Answers that were taken out: {total['voided']}. The guarantee assumes that why had nothing to do with rewards."
         )
     return found
+
+
+def out_of_reach(state: StudyState) -> list[str]:
+    """Arms that only mediators who are away reach, a sentence for each group; an unknown policy may reach every arm."""
+    if state.stopped is not None:
+        return []
+    open_ = {query.mediator for query in state.open.values()}  # whose answers may still come
+    policies = dict(zip(state.spec.mediators, state.spec.policies, strict=True))
+    arms: dict[tuple[str, ...], list[int]] = {}
+    for a in range(len(state.spec.arms)):
+        reaching = tuple(name for name, row in policies.items() if row is None or row[a] > 0.0)
+        if reaching and not open_.intersection(reaching) and set(reaching) <= set(state.away):
+            arms.setdefault(reaching, []).append(a)
+    return [_only(state, mediators, group) for mediators, group in arms.items()]
+
+
+def _only(state: StudyState, mediators: tuple[str, ...], arms: list[int]) -> str:
+    rows = dict(zip(state.spec.mediators, state.spec.policies, strict=True))
+    sure = all(rows[name] is not None for name in mediators)
+    verb = "can reach" if not sure else "reaches" if len(mediators) == 1 else "reach"
+    words = f"Only {listed(mediators)} (away) {verb} {listed([state.spec.arms[a] for a in arms])}"
+    back = "before they are back"
+    if all(state.learner.progress.arms[a].pulls for a in arms):
+        return f"{words}: nothing more is learnt of {'it' if len(arms) == 1 else 'them'} {back}."
+    return f"{words}: the study cannot stop {back}."
+
+
+def listed(names: Sequence[str]) -> str:
+    """'a', 'b' and 'c'."""
+    *first, last = map(repr, names)
+    return f"{', '.join(first)} and {last}" if first else last

@@ -72,11 +72,11 @@ class StudyState:
         if self.spec.max_queries is not None and queries >= self.spec.max_queries:
             return []
         limit, prices = self.spec.max_cost, dict(zip(self.spec.mediators, self.spec.costs, strict=True))
-        return [name for name in self.learner.members if limit is None or cost + prices[name] <= limit * (1.0 + 1e-12)]
+        return [name for name in self.spec.mediators if limit is None or cost + prices[name] <= limit * (1.0 + 1e-12)]
 
     @property
     def askable(self) -> list[str]:
-        """Mediators that the rule may ask, that are not away and that the budget allows."""
+        """Mediators that are not away and that the budget allows; the rule plans around the others."""
         return [name for name in self.affordable if name not in self.away]
 
     def flying(self) -> int:
@@ -104,13 +104,14 @@ class StudyState:
     def _on_asked(self, event: Event) -> None:
         askable = self.askable
         if "mediator" in event:
-            rule = self.learner.asked(event["mediator"], askable)
+            rule = self.learner.asked(event["mediator"], askable, around=event.get("around", False))
             if rule != event["mediator"]:
                 self.surprises.append(f"query {event['query']} went to {event['mediator']!r}, the rule now says {rule!r}")
             number = self.learner.issued - 1
         else:
             query = self.learner.ask(available=askable, go_on=True)
             number, event["mediator"] = query.id, query.mediator
+            event["around"] = self.learner.around  # a record without it was made by a version that planned for everyone
         self._fill(event, "query", number)
         self._fill(event, "reissue_of", self.to_reissue.pop(0) if self.to_reissue else None)
         self.open[number] = Open(event["mediator"], event["at"], event["until"], event["worker"], event["reissue_of"])

@@ -1,0 +1,266 @@
+"""Reports as they are read: on a phone, in the dark, offline; what they say, and when things happened."""
+
+import math
+import random
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from parts import browser_page
+from study_parts import Clock
+
+import gobetween as gb
+from gobetween.pages import figures, history
+from gobetween.pages import study as study_page
+from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
+from gobetween.pages.html import write_report
+from gobetween.pages.status import alarms
+from gobetween.pages.words import on_axis, zone
+from gobetween.study.spec import parse_study
+from gobetween.study.store.memory import Memory
+
+LONG = "the quite long name of an option that somebody wrote down in full, with all of it"
+SOLID = "x" * 80
+ALARM = SimpleNamespace(raised=True, words="ALARM: 'a' pays differently with different mediators.")
+SPEC: dict[str, Any] = {
+    "title": "Which reminder?", "family": "bernoulli", "delta": 0.1, "lease": "6h", "budget": {"queries": 500, "cost": 2000.0},
+    "arms": [{"name": "a"}, {"name": LONG}, {"name": SOLID}],
+    "mediators": [{"name": LONG, "cost": 4.0, "contact": "north@example.org"}, {"name": SOLID}, {"name": "m"}],
+}  # fmt: skip
+
+OUTSIDE = """() => [...document.querySelectorAll('body *')].filter(e => {
+    const box = e.getBoundingClientRect(), scrolls = e.closest('.scroll');
+    const hidden = getComputedStyle(e).visibility === 'hidden' || e.closest('details:not([open])') || e.closest('.hoverlayer, defs, #js-plotly-tester');
+    if (!box.width || !box.height || hidden || (scrolls && scrolls !== e) || e.closest('.scatterlayer, .barlayer')) return false;
+    return box.right > innerWidth + 1 || box.left < -1;
+}).map(e => e.tagName + '.' + e.getAttribute('class') + ': ' + e.textContent.slice(0, 60))"""
+CUT = """() => [...document.querySelectorAll('.drawing text')].filter(e => {
+    const box = e.getBoundingClientRect(), frame = e.closest('.drawing').getBoundingClientRect();
+    return box.width && (box.bottom > frame.bottom + 1 || box.top < frame.top - 1 || box.right > frame.right + 1
+        || box.left < frame.left - 1);
+}).map(e => e.closest('.drawing').id + ': ' + e.textContent)"""
+COVERED = """() => [...document.querySelectorAll('.drawing')].filter(plot => {
+    const legend = plot.querySelector('.legend');
+    if (!legend) return false;
+    const over = legend.getBoundingClientRect();
+    return [...plot.querySelectorAll('.xtick text, .ytick text, .xtitle, .ytitle')].some(e => {
+        const box = e.getBoundingClientRect();
+        return box.right > over.left && box.left < over.right && box.bottom > over.top + 1 && box.top < over.bottom - 1;
+    });
+}).map(plot => plot.id)"""
+CONTRAST = """() => {
+    const light = c => { const [r, g, b] = c.match(/[0-9.]+/g).map(x => { x /= 255; return x <= .04045 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4; });
+        return .2126 * r + .7152 * g + .0722 * b; };
+    const page = light(getComputedStyle(document.body).backgroundColor), found = {};
+    for (const e of document.querySelectorAll('h1, p, td, th, figcaption, .drawing text')) {
+        const style = getComputedStyle(e), ink = light(e.tagName === 'text' ? style.fill : style.color);
+        const under = e.classList.contains('alarm') ? light(style.backgroundColor) : page;
+        found[e.tagName + (e.className.baseVal ?? e.className)] = (Math.max(ink, under) + .05) / (Math.min(ink, under) + .05);
+    }
+    return [page, found];
+}"""
+
+
+@pytest.fixture
+def clock() -> Clock:
+    made = Clock()
+    made.now = 1_780_000_000.0
+    return made
+
+
+def study_of(clock: Clock, **changes: Any) -> gb.Study:
+    store = Memory(clock)
+    store.create("s", parse_study(SPEC | changes, "test").to_dict(), {"created": clock.now})
+    return gb.Study(store, "s", "tester")
+
+
+def used(study: gb.Study, clock: Clock, n: int) -> gb.Study:
+    """Answers out of order, some late, some never, some taken out."""
+    rng, held = random.Random(5), []
+    for _ in range(n):
+        clock.now += rng.expovariate(1 / 4000)
+        held += study.ask()
+        while len(held) > 4:
+            query, luck = held.pop(rng.randrange(len(held))), rng.random()
+            if luck < 0.1 and query.id in {waiting.id for waiting in study.pending()}:
+                study.cancel(query)
+            elif luck < 0.9:
+                study.tell(query, arm=study.spec.arms[rng.randrange(3)], reward=rng.randrange(2))
+    return study
+
+
+def test_a_history_counts_as_the_study_does(clock: Clock) -> None:
+    for wait_for in ("lease", "answer"):
+        study = used(study_of(clock, wait_for=wait_for), clock, 60)
+        told = [row["query"] for row in study.export() if row["status"] == "told"]
+        study.void(told[0], reason="typed twice")
+        study.void(told[-1], reason="typed twice")
+        study.tell(mediator="m", arm="a", reward=1)
+        study.rename("m", "renamed")
+        state, status = study.look()[0], study.status()
+        found = history.history(study.events(), state.trail, wait_for)
+        assert found.counted == status.counted
+        assert len(found.reached) == len(state.trail) > (5 if wait_for == "lease" else 0)
+        assert found.reached == sorted(found.reached)
+        assert set(found.asked) == {row["mediator"] for row in status.mediators if row["asked"] or row["unasked"]}
+        assert {name: len(times) for name, times in found.asked.items()} == {
+            row["mediator"]: row["asked"] + row["unasked"] for row in status.mediators if row["asked"] + row["unasked"]
+        }
+        assert found.last == status.at
+
+
+def test_many_mediators_are_few_lines() -> None:
+    asked = {f"m{i}": [float(t) for t in range(1000 + i)] for i in range(20)}
+    drawn = history.lines(history.History(first=0.0, last=2000.0, asked=asked))
+    assert list(drawn) == ["m19", "m18", "m17", "m16", "m15", "the other 15 together"]
+    for name, (times, counts) in drawn.items():
+        assert len(times) == len(counts) <= history.POINTS + 2
+        assert counts[0] == 0
+        assert counts[-1] == (len(asked[name]) if name in asked else sum(1000 + i for i in range(15)))
+
+
+def test_the_report_has_all_that_status_has(clock: Clock) -> None:
+    study = used(study_of(clock), clock, 30)
+    study.away("m")
+    title, parts = study_page.sections(study, utc=True)
+    named = {part.title: part for part in parts}
+    assert title == "Which reminder?"
+    assert [*named][:4] == ["", "Figures", "Arms", "Mediators"]
+    pictures = [block.name for block in named["Figures"].blocks if isinstance(block, Picture)]
+    assert pictures[:3] == ["evidence-time", "queries-time", "evidence"]
+    (grid,) = (block for block in named["Mediators"].blocks if isinstance(block, Grid))
+    assert [*grid.header][-3:] == ["cost of a query", "cost so far", "contact"]
+    assert [row[-1] for row in grid.rows] == ["north@example.org", "", ""]
+    assert grid.rows[2][0] == "m (away)"
+    (about,) = (block for block in named["About this study"].blocks if isinstance(block, Grid))
+    facts = {name: fact for name, fact in about.rows}
+    status = study.status()
+    assert facts["Rewards"] == "bernoulli"
+    assert facts["Risk δ of a wrong answer"] == "0.1"
+    assert facts["Stopping rule"] == "e-process"
+    assert facts["Budget"] == f"{status.queries:,} of 500 queries, cost {status.cost:g} of 2,000 used"
+    assert facts["Made"] == "2026-05-28 20:26:40 UTC"
+    assert {"First event", "Last event", "This page"} <= set(facts)
+    assert "Stopped" not in facts
+    assert f"{len(status.pending)} open queries" in named
+    assert parts[-1].folded
+    assert parts[-1].title == f"The last {status.events} events"
+
+
+def test_a_study_without_events_has_a_report(clock: Clock) -> None:
+    _, parts = study_page.sections(study_of(clock))
+    assert [part.title for part in parts] == ["", "Arms", "Mediators", "About this study"]
+
+
+def test_times_that_no_calendar_has_are_left_out(clock: Clock) -> None:
+    clock.now = 1e20
+    study = study_of(clock)
+    study.tell(study.ask()[0], arm="a", reward=1)
+    _, parts = study_page.sections(study)
+    assert next(block.name for block in parts[1].blocks if isinstance(block, Picture)) == "evidence"
+    assert on_axis(1e20) is None
+    assert on_axis(0.0, utc=True) == "1970-01-01 00:00:00.000"
+    assert zone(0.0, utc=True) == "UTC"
+
+
+@pytest.mark.parametrize(
+    ("values", "ticks"),
+    [
+        ([290.0, 1377.0], ["100", "1,000"]),
+        ([3.0], ["1", "10"]),
+        ([12.0, 400_000.0], ["100", "1,000", "10,000", "100,000"]),
+        ([1.0, 1e-12], ["1e-12", "1e-10", "1e-8", "1e-6", "0.0001", "0.01", "1"]),
+        ([], ["1", "10"]),
+    ],
+)
+def test_log_axes_say_powers_of_ten_in_full(values: list[float], ticks: list[str]) -> None:
+    axis = figures.log_axis(values)
+    assert axis["ticktext"] == ticks
+    low, high = axis["range"]
+    assert all(low <= math.log10(value) <= high for value in values)
+
+
+def test_few_answers_are_counted_one_by_one() -> None:
+    assert figures.evidence_trail([(1, 0.0, 3.0), (4, 0.5, 3.0)]).layout.xaxis.dtick == 1
+    assert figures.evidence_trail([(1, 0.0, 3.0), (40, 0.5, 3.0)]).layout.xaxis.dtick is None
+    assert figures.queries_over_time({"m": (["2026-01-01", "2026-01-02"], [0, 2])}).layout.yaxis.dtick == 1
+
+
+def test_long_names_beside_an_axis_keep_both_ends() -> None:
+    assert figures.label("short", " (n = 5)") == "short (n = 5)"
+    lines = figures.label(SOLID + "end").split("<br>")
+    assert len(lines) == 3
+    assert max(map(len, lines)) <= figures.LINE
+    assert "…" in "".join(lines)
+    assert lines[-1].endswith("end")
+    assert figures.label("<b>") == "&lt;b&gt;"
+
+
+def test_alarms_are_boxes_above_the_answer() -> None:
+    quiet = SimpleNamespace(raised=False, words="nothing")
+    assert alarms(SimpleNamespace(alarms=[quiet, ALARM])) == [Text(ALARM.words.removeprefix("ALARM: "), "alarm")]
+    assert alarms(SimpleNamespace()) == []
+
+
+@pytest.fixture
+def folder(tmp_path: Path, clock: Clock) -> Path:
+    """A report with everything that is hard to show."""
+    title, parts = study_page.sections(used(study_of(clock), clock, 40))
+    wide = Grid(["mediator", *(f"arm {i}" for i in range(40))], [[LONG, *("99.9%" for _ in range(40))]])
+    times = figures.dress(
+        figures.graph_objects().Figure([{"type": "scatter", "x": [290, 1377], "y": [1, 2], "name": SOLID}, {"type": "scatter"}]),
+        "A title that is rather long for the width of a phone", "queries until the rule stops, and more words (log scale)",
+        "y", x=figures.log_axis([290, 1377]),
+    )  # fmt: skip
+    many = figures.arm_shares([f"{LONG} {i}" for i in range(50)], [0.02] * 50, [0.02] * 50)
+    more: list[Block] = [wide, Picture("times", times, "log"), Picture("many", many, SOLID)]
+    write_report(tmp_path, title, [Section("", [*alarms(SimpleNamespace(alarms=[ALARM]))]), *parts, Section("More", more)])
+    return tmp_path
+
+
+def until(page: Any, holds: str) -> None:
+    """Wait for what a page has to do; `wait_for_function` would need eval, which the page forbids."""
+    for _ in range(100):
+        if page.evaluate(holds):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"never: {holds}")
+
+
+def test_on_a_phone_nothing_is_clipped_and_the_dark_is_dark(folder: Path) -> None:
+    assert (folder / "report.html").stat().st_size < 300_000
+    assert [path.name for path in folder.rglob("plotly.min.js")] == ["plotly.min.js"]
+    with browser_page() as page:
+        page.set_viewport_size({"width": 390, "height": 800})
+        page.goto((folder / "report.html").as_uri())
+        until(page, "document.querySelectorAll('.drawing').length === document.querySelectorAll('.drawing .xtitle').length")
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
+        assert page.evaluate(OUTSIDE) == []
+        assert page.evaluate(CUT) == []
+        assert page.evaluate(COVERED) == []
+        assert page.locator("#figure-times .xtick text").all_text_contents() == ["100", "1,000"]
+        assert page.get_by_role("alert").inner_text().startswith("ALARM: 'a' pays")
+        assert page.locator("details[open]").count() == 0
+        page.locator("details summary").last.click()
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
+        luminance, ratios = page.evaluate(CONTRAST)
+        assert luminance > 0.9
+        assert min(ratios.values()) >= 4.5, ratios
+        page.emulate_media(color_scheme="dark")
+        until(page, "[...document.querySelectorAll('.xtitle')].every(e => getComputedStyle(e).fill !== 'rgb(34, 34, 34)')")
+        luminance, ratios = page.evaluate(CONTRAST)
+        assert luminance < 0.05
+        assert min(ratios.values()) >= 4.5, ratios
+        page.set_viewport_size({"width": 1400, "height": 800})
+        until(page, "[...document.querySelectorAll('.drawing .main-svg')].every(e => e.getBoundingClientRect().width > 800)")
+        assert page.evaluate(OUTSIDE) == []
+        assert page.evaluate(CUT) == []
+        assert page.evaluate(COVERED) == []
+        page.goto((folder / "figures" / "many.html").as_uri())
+        page.locator("#figure-many .barlayer path").first.wait_for(state="attached")
+        assert page.complaints == []
+        assert [url for url in page.requests if not url.startswith(("file:", "data:", "blob:"))] == []
+        (folder / "plotly.min.js").unlink()
+        page.goto((folder / "report.html").as_uri())
+        assert "needs plotly.min.js" in page.locator("#figure-times").inner_text()
