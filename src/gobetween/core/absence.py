@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.core.sampler import C_TRACKING, FIXED, AnySampler, OwnSampler, Sampler, kept_members, new_sampler
+from gobetween.core.sampler import C_TRACKING, FIXED, PURSUIT, AnySampler, OwnSampler, Sampler, kept_members, new_sampler
 from gobetween.core.types import Bools, Floats, Ints
 
 
 def among(full: AnySampler, present: Bools, policies: Floats, costs: Floats, N_e: Ints) -> AnySampler:
     """The rule at work on those present [E], or `full` itself, which is at work on everyone, if it misses none of its members.
 
-    A rule of one's own sees who is available, and plans for itself.
+    Pursuit and a rule of one's own see who is available, and plan for themselves.
     """
-    if isinstance(full, OwnSampler) or not present.any() or present[full.members].all():
+    if isinstance(full, OwnSampler) or full.kind == PURSUIT or not present.any() or present[full.members].all():
         return full
     known = np.ones(len(policies), np.bool_)
     known[full.members] = ~full.unknown

@@ -67,6 +67,12 @@ def clear_contrast(contrast: Contrast) -> None:
     contrast.V[:] = 0.0
 
 
+def begin_anew(contrast: Contrast, a: int) -> None:
+    """Nothing seen of arm a: with which weight each of its rewards was counted is not kept, so none can be taken back."""
+    for part in (contrast.H, contrast.S, contrast.V):
+        part[a, :] = part[:, a] = 0.0
+
+
 @jit
 def log_contrast(contrast: Contrast, a: int, b: int, m: float) -> tuple[float, float]:
     """The pair ln Q_ab, slope at a common mean m."""

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gobetween.core.eprocess import log_evalue
 from gobetween.core.family import Family, two_sided
 from gobetween.core.rule import StoppingRule
 from gobetween.core.state import Tally
@@ -30,8 +29,6 @@ class Evidence:
 
     leader: int
     """The arm with the highest estimate among those seen."""
-    log_e: float
-    """The smallest ln E of the leader against a rival; −∞ while some arm has not been seen or the best are tied."""
     statistic: float
     threshold: float
     """The rule stops when the statistic reaches the threshold."""
@@ -52,21 +49,18 @@ def weigh(
     best, Z = glr(family, tally)
     if not tally.N_a.all():
         best = int(np.argmax(np.where(tally.N_a > 0, tally.mu_hat, -np.inf)))
-    log_e = least_log_evalue(family, tally, int(best)) if Z > 0.0 else -math.inf
     at_work = stopping.at_work(K, family) if stopper is None else stopper
-    statistic, growth = at_work.reading(family, tally, t, float(Z), log_e)
-    p_value = min(1.0, (K - 1) * math.exp(-log_e)) if log_e > -700.0 else 1.0
-    return Evidence(int(best), log_e, max(statistic, 0.0), stopping.threshold(K, delta, family) + growth, p_value)
+    constant = stopping.threshold(K, delta, family)
+    statistic, growth = at_work.reading(family, tally, t, float(Z))
+    if statistic < constant + growth and at_work.judge(family, tally, t, np.array([constant]), 0)[1]:
+        statistic = constant + growth  # bounds that are looked at closely where it matters
+    p_value = math.exp(min(0.0, at_work.log_p(family, tally, float(Z), statistic)))
+    return Evidence(int(best), max(statistic, 0.0), constant + growth, p_value)
 
 
 def next_look(t: int) -> int:
     """When a trail of evidence is looked at again after t answers: 4% later each time, so that it stays short."""
     return max(t + 1, math.ceil(1.04 * t))
-
-
-def least_log_evalue(family: Family, tally: Tally, best: int) -> float:
-    """The smallest ln E_{best>b} over rivals, to 1e-9."""
-    return min(float(log_evalue(family, tally, best, b, -math.inf)) for b in range(len(tally.N_a)) if b != best)
 
 
 def arm_report(family: Family, name: str, tally: Tally, a: int, delta: float) -> ArmReport:

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from gobetween.core.eprocess import at_common_mean
 from gobetween.core.family import Family, coordinate, divergence, draw
 from gobetween.core.jit import index, leaf
+from gobetween.core.ranks import pair_at
 from gobetween.core.sampler import AnySampler
 from gobetween.core.state import State, Tally, clear, count
 from gobetween.core.step import choose, observe, verdict
@@ -138,7 +138,8 @@ def scan(
     """Count rows; while watching, the row at which the verdict is first reached and the arm it names, or −1.
 
     The verdict of every row is exact, but seldom computed. At the pooled mean m of leader and closest rival, Z and the mixtures
-    bound ln E from above; a further reward x of either arm raises that bound by at most d(x, m), those of others not at all.
+    bound the evidence from above; a further reward x of either arm raises that bound by at most d(x, m), those of others not at
+    all. The stopper is that of `EProcess(contrast=0)`.
     So no verdict is possible until the slack is used up or the leader changes.
     """
     found, named = -1, -1
@@ -171,9 +172,10 @@ def scan(
             continue
         m = (tally.S_a[best] + tally.S_a[rival]) / (tally.N_a[best] + tally.N_a[rival])
         N_a, mu = tally.N_a, tally.mu_hat
-        slack = constants[0] - evidence(family, mu[best], mu[rival], float(N_a[best]), float(N_a[rival]))[0]
+        limit = constants[0] - stopper.ranks.base
+        slack = limit - evidence(family, mu[best], mu[rival], float(N_a[best]), float(N_a[rival]))[0]
         if not slack > 0.0:
-            slack = constants[0] - at_common_mean(family, tally, best, rival, coordinate(family, m))[0]
+            slack = limit - pair_at(family, tally, stopper.ranks, best, rival, coordinate(family, m))[0]
         if not slack > 0.0:
             best, passed = judge(stopper, family, tally, t, constants, 0)
             if passed > 0:

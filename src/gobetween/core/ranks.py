@@ -31,12 +31,14 @@ class Ranks(NamedTuple):
 
     contrast: Contrast
     still: float  # weight on θ = 0 in each mixture of a pair: what a rival that is seldom or often pulled does not pay for
+    base: float  # ln(v_1 ∏(1 − η)): what is paid when nobody is lifted
     lift: Floats  # [K] scratch: what lifting each arm costs
 
 
 def new_ranks(K: int, contrast: Contrast, still: float) -> Ranks:
     """Nothing seen."""
-    return Ranks(contrast, still, np.zeros(K))
+    base = (K - 2) * math.log1p(-WATCH / (K - 2)) - math.log(sum(1.0 / r for r in range(1, K))) if K > 2 else 0.0
+    return Ranks(contrast, still, base, np.zeros(K))
 
 
 @leaf
@@ -67,9 +69,7 @@ def pair_at(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, x: float
 
 
 @leaf
-def least_pair(
-    family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enough: float
-) -> tuple[float, float, float, bool]:
+def least_pair(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enough: float) -> tuple[float, float, float, bool]:
     """The least ln G_ab over common means, from below; a coordinate y on its side of lower means, and ln G_ab there; is the
     minimum over the half-plane μ_b ≥ μ_a that over common means?
 
@@ -136,16 +136,7 @@ def least_lift(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, x: fl
     for J in range(found):
         paid += lift[J]
         least = min(least, paid - math.log(2.0 + J))
-    return least + base_of(K)
-
-
-@leaf
-def base_of(K: int) -> float:
-    """ln(v_1 ∏(1 − η)): what is paid when nobody is lifted."""
-    total = 0.0
-    for r in range(1, K):
-        total += 1.0 / r
-    return -math.log(total) + (K - 2) * math.log1p(-WATCH / (K - 2)) if K > 2 else 0.0
+    return least + ranks.base
 
 
 @leaf
@@ -158,8 +149,7 @@ def least_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enoug
     fall at the first y and M_b⁻ to rise at the last; otherwise the largest lift is granted everywhere.
     """
     K = tally.N_a.shape[0]
-    base = base_of(K)
-    most = math.log(K - 1.0)
+    base, most = ranks.base, math.log(K - 1.0)
     least, y, psi, orderly = least_pair(family, tally, ranks, a, b, enough - base)
     if not orderly or K == 2:
         return least + base if orderly or least + base < enough else -math.inf

@@ -305,7 +305,7 @@ def chosen(family: Family, sampler: Sampler, state: State, t: int, available: Bo
 
 @leaf
 def pursued(family: Family, sampler: Sampler, state: State, t: int, available: Bools) -> int:
-    """Whom pursuit asks: for the sake of arms not seen, of mediators not known, of arms seldom seen, then against the rivals."""
+    """Whom pursuit asks: for arms that were not seen, mediators who are not known, arms seldom seen, then against rivals."""
     members, R, costs, N_e, scores = sampler.members, sampler.R, sampler.costs, state.N_e, sampler.omega
     pulls, gains = sampler.arms[0], sampler.arms[2]
     if not seen_all(state.tally.N_a):

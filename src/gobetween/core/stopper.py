@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gobetween.core.contrast import Contrast, add_to_contrast, clear_contrast, new_contrast
+from gobetween.core.contrast import add_to_contrast, begin_anew, clear_contrast, new_contrast
 from gobetween.core.eprocess import log_evalue
 from gobetween.core.family import Family
 from gobetween.core.jit import by_type, inlined, leaf
@@ -33,7 +33,10 @@ class Stopper(NamedTuple):
             # nothing more need be looked at while Z does not suffice: ln E_{a>b} ≤ Z, and not to stop is always safe
             if self.shape == PAIRS and not least_evalue(family, tally, best, constants[passed]) >= constants[passed]:
                 break
-            if self.shape == RANKS and not least_evidence(family, tally, self.ranks, best, constants[passed]) >= constants[passed]:
+            if (
+                self.shape == RANKS
+                and not least_evidence(family, tally, self.ranks, best, constants[passed]) >= constants[passed]
+            ):
                 break
             passed += 1
         return best, passed
@@ -48,18 +51,38 @@ class Stopper(NamedTuple):
         if self.ranks.contrast.share > 0.0:
             clear_contrast(self.ranks.contrast)
 
-    def reading(self, family: Family, tally: Tally, t: int, Z: float, log_e: float) -> tuple[float, float]:
+    def reading(self, family: Family, tally: Tally, t: int, Z: float) -> tuple[float, float]:
         """The statistic, and h(t)."""
+        best = int(best_seen(tally.mu_hat))
         if self.shape == RANKS:
-            return float(least_evidence(family, tally, self.ranks, int(best_seen(tally.mu_hat)), -math.inf)) if Z > 0.0 else 0.0, 0.0
-        return log_e if self.shape == PAIRS else Z, float(growth(self, t)) if t else 0.0
+            return float(least_evidence(family, tally, self.ranks, best, -math.inf)) if Z > 0.0 else -math.inf, 0.0
+        if self.shape == PAIRS:
+            return float(least_evalue(family, tally, best, -math.inf)) if Z > 0.0 else -math.inf, 0.0
+        return Z, float(growth(self, t)) if t else 0.0
+
+    def log_p(self, family: Family, tally: Tally, Z: float, statistic: float) -> float:
+        """The logarithm of a p-value of the leader that is valid at any time; a rule without one borrows that of the ranks."""
+        if not Z > 0.0:
+            return 0.0
+        if self.shape in (RANKS, PAIRS):
+            return (math.log(len(tally.N_a) - 1) if self.shape == PAIRS else 0.0) - statistic
+        return -by_ranks(family, tally)
+
+    def corrected(self, a: int) -> None:
+        """An answer of arm a was changed or taken out: the contrasts of a begin anew."""
+        if self.ranks.contrast.share > 0.0:
+            begin_anew(self.ranks.contrast, a)
 
     def saved(self) -> dict[str, Any]:
-        """Nothing is remembered."""
-        return {}
+        """Contrasts, JSON-safe; the rest is in counts and sums."""
+        contrast = self.ranks.contrast
+        return {"contrast": [contrast.H.tolist(), contrast.S.tolist(), contrast.V.tolist()]} if contrast.share > 0.0 else {}
 
     def restore(self, data: dict[str, Any]) -> None:
-        """Nothing is remembered."""
+        """Take up what `saved` wrote."""
+        if self.ranks.contrast.share > 0.0:
+            contrast = self.ranks.contrast
+            contrast.H[:], contrast.S[:], contrast.V[:] = data["contrast"]
 
 
 class OwnStopper(NamedTuple):
@@ -86,7 +109,14 @@ class OwnStopper(NamedTuple):
         """Forget everything, for a new run."""
         remember(self.memory, self.first)
 
-    def reading(self, family: Family, tally: Tally, t: int, Z: float, log_e: float) -> tuple[float, float]:
+    def log_p(self, family: Family, tally: Tally, Z: float, statistic: float) -> float:
+        """The logarithm of a p-value of the leader that is valid at any time, that of the ranks."""
+        return -by_ranks(family, tally) if Z > 0.0 else 0.0
+
+    def corrected(self, a: int) -> None:
+        """A rule is not told of corrections."""
+
+    def reading(self, family: Family, tally: Tally, t: int, Z: float) -> tuple[float, float]:
         """The statistic; nothing is added to its threshold."""
         if not (t and tally.N_a.all()):
             return 0.0, 0.0
@@ -104,9 +134,17 @@ class OwnStopper(NamedTuple):
 AnyStopper = Stopper | OwnStopper
 
 
-def new_stopper(shape: int, power: float = 0.0, K: int = 0, contrast: float = 0.0, sigma: float = 1.0, still: float = 0.0) -> Stopper:
+def new_stopper(
+    shape: int, power: float = 0.0, K: int = 0, contrast: float = 0.0, sigma: float = 1.0, still: float = 0.0
+) -> Stopper:
     """Set one of our rules to work; the rest belongs to RANKS."""
     return Stopper(shape, power, new_ranks(K, new_contrast(K, contrast, sigma), still))
+
+
+def by_ranks(family: Family, tally: Tally) -> float:
+    """The evidence for the leader by counts and sums alone."""
+    ranks = new_ranks(len(tally.N_a), new_contrast(0, 0.0, 1.0), 0.0)
+    return float(least_evidence(family, tally, ranks, int(best_seen(tally.mu_hat)), -math.inf))
 
 
 @by_type("pair", inline=True)

@@ -1,11 +1,10 @@
 """One simulated run, followed closely: what the evidence and the estimates do along the way."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from gobetween.core.evidence import ArmReport, arm_report, least_log_evalue, next_look
+from gobetween.core.evidence import ArmReport, arm_report, next_look
 from gobetween.core.family import draw
 from gobetween.core.jit import index
 from gobetween.core.loops import pull
@@ -13,7 +12,7 @@ from gobetween.core.problem import Problem
 from gobetween.core.rule import SamplingRule
 from gobetween.core.sampling import Tracking
 from gobetween.core.state import new_state
-from gobetween.core.step import choose, observe
+from gobetween.core.step import choose, observe, verdict
 from gobetween.core.stopper import glr, growth
 from gobetween.core.stopping import GLR, EProcess
 from gobetween.core.types import Floats, Ints
@@ -57,7 +56,7 @@ def follow(
     sampler = sampling.told(problem).at_work(problem.policies, everyone, problem.query_costs)
     cumulative = ladder(problem)
     world, own = stream(seed, 0, 0), stream(seed, 0, 1)
-    paper, limit = GLR().at_work(K, family), EProcess().threshold(K, delta, family)
+    paper, ours, limit = GLR().at_work(K, family), EProcess().at_work(K, family), EProcess().threshold(K, delta, family)
     base = GLR().threshold(K, delta, family)
     looks: list[tuple[int, float, float, float]] = []
     stopped_glr = stopped_e = t = due = 0
@@ -65,14 +64,15 @@ def follow(
         e = choose(family, sampler, state, index(t), everyone, own)
         a = pull(cumulative, e, world.random())
         t += 1
-        observe(family, sampler, state, index(t), e, a, draw(family, float(problem.means[a]), world) if a < K else 0.0)
-        best, Z = glr(family, state.tally)
+        reward = draw(family, float(problem.means[a]), world) if a < K else 0.0
+        observe(family, sampler, state, index(t), e, a, reward)
+        passed = verdict(family, ours, state.tally, index(t), a, reward, np.array([limit]), 0)[1]
+        _, Z = glr(family, state.tally)
         beta = base + growth(paper, t)
-        log_e = least_log_evalue(family, state.tally, int(best)) if Z > 0.0 else -math.inf
         stopped_glr = stopped_glr or (t if beta <= Z else 0)
-        stopped_e = stopped_e or (t if log_e >= limit else 0)
+        stopped_e = stopped_e or (t if passed else 0)
         if t >= due or t in (stopped_glr, stopped_e, max_steps):
-            looks.append((t, float(Z), max(log_e, 0.0), beta))
+            looks.append((t, float(Z), max(ours.reading(family, state.tally, t, float(Z))[0], 0.0), beta))
             due = next_look(t)
     columns = np.array(looks)
     return Trace(

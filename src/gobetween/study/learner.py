@@ -229,6 +229,7 @@ class Learner:
             self._resolved[number] = after
             return
         replace_answer(self._counted, self._exact[1], before, after)
+        self._begin_anew(before[0], after[0])
         self._look((len(self.arms), 0.0))
 
     def void(self, number: int, mediator: str, old: tuple[str, float] | None) -> None:
@@ -246,8 +247,15 @@ class Learner:
             self._resolved[number] = None
             return
         replace_answer(self._counted, self._exact[1], outcome, nothing)
+        self._begin_anew(outcome[0])
         self._count -= 1
         self._look(nothing)
+
+    def _begin_anew(self, *arms: int) -> None:
+        """What the stopping rule remembers of the order of these arms' answers holds no more."""
+        for a in arms:
+            if a < len(self.arms):
+                self._stopper.corrected(a)
 
     def move(self, mediator: str, to: str, answer: tuple[str, float] | None, *, accept_surprise: bool = False) -> None:
         """An answer that was told for a mediator was another's: its query and its pull are counted there."""
