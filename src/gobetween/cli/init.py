@@ -105,13 +105,14 @@ def _read(
 ) -> "LogStats":
     """The statistics of the logs; the family is that of the study file where there is one."""
     from gobetween.cli.logs import family_of
+    from gobetween.core.families import DEFAULT
     from gobetween.logs.options import LogOptions
     from gobetween.logs.reading import count_logs
     from gobetween.study.spec import StudySpec
 
     if path.exists() and family is not None:
         raise StudyError(f"{path} says the family: leave out --family")
-    chosen = StudySpec.from_toml(path).family if path.exists() else family_of(family or "bernoulli")
+    chosen = StudySpec.from_toml(path).family if path.exists() else DEFAULT if family is None else family_of(family)
     mediator, arm, reward = names
     return count_logs(LogOptions(chosen, mediator=mediator, arm=arm, reward=reward, skip_bad=skip_bad), logs)
 
@@ -119,8 +120,9 @@ def _read(
 def _from_log(stats: "LogStats", family: str | None, kept: str) -> str:
     """A study file with the log's arms and mediators; their policies are estimated along the way."""
     from gobetween.cli.logs import family_of
+    from gobetween.core.families import DEFAULT
 
-    chosen = family_of(family or "bernoulli")
+    chosen = DEFAULT if family is None else family_of(family)
     parameters = ", ".join(f"{key} = {value!r}" for key, value in {"name": chosen.name, **chosen.parameters()}.items())
     lines = [
         "# A study that begins from a log: arms and mediators are the log's, policies are estimated from it.",

@@ -47,7 +47,9 @@ class Source:
 
     def arguments(self) -> dict[str, Any]:
         """For analyse_logs and replay_logs; what is not said is taken from the declared file, or is the default."""
-        found: dict[str, Any] = {"family": family_of("bernoulli"), "delta": 0.05, "arms": None, "declared": None}
+        from gobetween.core.families import DEFAULT
+
+        found: dict[str, Any] = {"family": DEFAULT, "delta": 0.05, "arms": None, "declared": None}
         if self.declared is not None:
             from gobetween.study.spec import StudySpec
 

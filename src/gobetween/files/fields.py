@@ -9,7 +9,12 @@ from gobetween.errors import GoBetweenError, SpecError, Where, spelled
 
 #: What Problem calls it → the tables and their key in a file.
 KEY_OF = {"means": ("arms", "mean"), "policies": ("mediators", "policy"), "costs": ("mediators", "cost")}
-IN_FILE = {"silent": "if this mediator sometimes answers nothing, say silent = true"}
+#: What can be done, in the words of a file; the names are those of `errors.FIXES`.
+IN_FILE = {
+    "family": 'the family of other rewards must be said, such as family = { name = "gaussian", sigma = 2.0 }',
+    "sigma": 'write family = { name = "gaussian", sigma = 2.0 }, with yours',
+    "silent": "if this mediator sometimes answers nothing, say silent = true",
+}
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from gobetween.core.problem import Problem
 from gobetween.errors import SpecError
 from gobetween.files.fields import naming, number, only, tables, typed, unique_name, whole
-from gobetween.files.rules import Named, parse_family, parse_rule
+from gobetween.files.rules import Named, family_in, parse_rule
 from gobetween.files.toml import read_toml
 
 T = TypeVar("T")
@@ -70,7 +70,7 @@ def parse_spec(data: Mapping[str, Any], source: str) -> Spec:
 
 def parse_problem(data: Mapping[str, Any]) -> Problem:
     """The problem that a file or a part of it describes: every mean and every policy must be there."""
-    family, cast = parse_family(data.get("family", "gaussian")), parse_cast(data)
+    family, cast = family_in(data), parse_cast(data)
     means = [_there(mean, f"arms[{i}].mean", "a guess of each arm's mean") for i, mean in enumerate(cast.means)]
     words = "how often each mediator pulls each arm"
     policies = [_there(row, f"mediators[{i}].policy", words) for i, row in enumerate(cast.policies)]

@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from gobetween.export import numbered
 from gobetween.pages.blocks import Grid, Picture, Section, Text
 from gobetween.pages.figures import INK, MARKS, TONES, delta_words, dress, graph_objects, shown, stopping_times
+from gobetween.pages.words import family_words
 from gobetween.simulation.comparison import Comparison
 from gobetween.simulation.results import Results
 from gobetween.simulation.runs import query_bounds
@@ -45,10 +47,14 @@ def rule_comparison(comparison: Comparison, title: str = "") -> Any:
 
 def sections(results: Results) -> list[Section]:
     """The page of an experiment."""
-    counts = {len(cell.numbers) for cell in results.cells}
-    runs = " to ".join(f"{count:,}" for count in sorted({min(counts), max(counts)}))
-    opening = Section("", [Text(f"{len(results.cells)} cells, {runs} runs of each, seed {results.seed}.", "lead")])
+    counts = [len(cell.numbers) for cell in results.cells]
+    least, most = min(counts), max(counts)
+    runs = numbered(most, "run") if least == most else f"{least:,} to {numbered(most, 'run')}"
+    lead = Text(f"{numbered(len(counts), 'cell')}, {runs} of each, seed {results.seed}.", "lead")
+    families = {cell.problem: family_words(cell.runs.played.family) for cell in results.cells}
+    rewards = "; ".join(f"{name}: {words}" for name, words in families.items())
     comparison = results.compare()
+    opening = Section("", [lead, Text(f"Rewards of {rewards}.")])
     return [opening, _summaries(results), *comparison_sections(comparison), *_ratios(comparison)]
 
 
@@ -59,7 +65,7 @@ def comparison_sections(comparison: Comparison) -> list[Section]:
     against = ", ".join(comparison.baseline)
     tables = [Section(f"{name}: against {against}", [Grid(*comparison.on(name).table())]) for name in comparison.problems]
     censored = sum(row.censored for row in comparison.differences)
-    cut = f" In {censored:,} pairs a run had not stopped: it counts as long as it lasted." if censored else ""
+    cut = f" In {numbered(censored, 'pair')} a run had not stopped: it counts as long as it lasted." if censored else ""
     return [*tables, Section("", [Text(PAIRED + cut, "note")])]
 
 

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from gobetween.core.family import Family
 from gobetween.study.events import Event, words
 
 
@@ -18,6 +19,12 @@ def moment(at: float, utc: bool = False) -> str:
         return f"{when if utc else when.astimezone():%Y-%m-%d %H:%M:%S %Z}"
     except (OverflowError, OSError, ValueError):  # a clock that was far off
         return f"{at:.0f} s after 1970"
+
+
+def family_words(family: Family) -> str:
+    """A family with its parameters: gaussian (sigma 2)."""
+    parameters = ", ".join(f"{name} {value:g}" for name, value in family.parameters().items())
+    return f"{family.name} ({parameters})" if parameters else family.name
 
 
 def duration(seconds: float) -> str:

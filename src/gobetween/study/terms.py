@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from gobetween.core.families import DEFAULT
 from gobetween.core.registry import resolve
 from gobetween.errors import SpecError
 from gobetween.files.fields import naming, number, only, show, tables, typed, whole
@@ -21,7 +22,7 @@ def parse_terms(data: Mapping[str, Any]) -> dict[str, Any]:
         raise SpecError("arms: a study needs at least two arms")
     tables(data, "mediators")  # a plan may do without, a study not
     cast = parse_cast(data)
-    family = data.get("family", "gaussian")
+    family = data.get("family", DEFAULT)
     return {
         "title": typed(data.get("title", ""), str, "title", "a string"),
         "arms": cast.arms,
