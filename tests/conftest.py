@@ -16,6 +16,9 @@ settings.register_profile("wild", deadline=None, max_examples=2000, suppress_hea
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
+os.environ["GOBETWEEN_TRACEBACK"] = "1"  # no command hides a bug from a test
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what `make quick` runs."""
     for item in items:

@@ -56,6 +56,7 @@ def without_passwords(text: str) -> str:
     return _PARAMETER.sub(r"\1=***", _URL.sub(r"\1:***@", text))
 
 
+_LONG = re.compile(r"(\S{200})\S{300,}+")  # what no one reads, and what would take long to search
 _URL = re.compile(r"(\w+:/+[^\s:/@]*):[^\s@]*(?:@[^\s@/]*)*@")
 _PARAMETER = re.compile(r"(?i)\b((?:ssl)?password|passwd|pwd)=(?!\*\*\*)[^&\s'\"]+")
 
@@ -64,7 +65,7 @@ class GoBetweenError(ValueError):
     """A mistake in what was given; the message is one sentence for the person who gave it."""
 
     def __init__(self, what: str, *, where: Where = (), fix: Fix | None = None) -> None:
-        what = without_passwords(what)
+        what = without_passwords(_LONG.sub(r"\1…", what))
         super().__init__(what)
         self.what, self.where, self.fix = what, where, fix
 

@@ -13,6 +13,7 @@ from gobetween.cli.terminal import show, target
 from gobetween.cli.words import choice
 from gobetween.errors import StudyError, without_passwords
 from gobetween.export import numbered
+from gobetween.files.paths import path_of
 
 if TYPE_CHECKING:
     from gobetween.logs.counts import LogStats
@@ -45,7 +46,7 @@ def command(
 
     With --from-log the study begins from what a log holds (docs/logs.md says what must be true of it).
     """
-    path = Path(file)
+    path = path_of(file)
     if path.suffix != ".toml":
         raise StudyError(f"{file}: name a file that ends in .toml")
     if store is not None and without_passwords(store) != store:

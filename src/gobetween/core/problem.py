@@ -237,6 +237,8 @@ def check_names(names: Any, count: int, what: str, default: tuple[str, ...] | No
     for i, name in enumerate(given):
         if not isinstance(name, str) or not name.strip():
             raise ProblemError(f"{what}s[{i}] = {name!r}: a name is a non-empty string")
+        if "\x00" in name or any("\ud800" <= c <= "\udfff" for c in name):
+            raise ProblemError(f"{what}s[{i}] = {name!a}: a name has no NUL and no broken characters")
         if given.index(name) < i:
             raise ProblemError(f"{what}s[{i}] = {name!r} is also the name of {what}s[{given.index(name)}]: names must differ")
     return given

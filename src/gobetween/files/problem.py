@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from gobetween.core.problem import Problem
 from gobetween.errors import SpecError
-from gobetween.files.fields import naming, number, only, tables, typed, unique_name, whole
+from gobetween.files.fields import naming, number, only, tables, text, typed, unique_name, whole
 from gobetween.files.rules import Named, family_in, parse_rule
 from gobetween.files.toml import read_toml
 
@@ -64,7 +64,7 @@ def parse_spec(data: Mapping[str, Any], source: str) -> Spec:
     """Check nested dicts; `source` opens every message."""
     with naming(source):
         only(data, KEYS, "")
-        title = typed(data.get("title", ""), str, "title", "a string")
+        title = text(data.get("title", ""), "title")
         return Spec(parse_problem(data), title, parse_settings(data))
 
 
@@ -143,7 +143,7 @@ def parse_cast(data: Mapping[str, Any]) -> Cast:
         mediators.append(unique_name(table, f"mediator {i + 1}", mediators, path))
         policies.append(parse_policy(table["policy"], arms, f"{path}.policy") if "policy" in table else None)
     costs = tuple(number(table.get("cost", 1.0), f"mediators[{i}].cost") for i, table in enumerate(given))
-    contacts = (typed(t.get("contact", ""), str, f"mediators[{i}].contact", "a string") for i, t in enumerate(given))
+    contacts = (text(t.get("contact", ""), f"mediators[{i}].contact") for i, t in enumerate(given))
     said = any("cost" in table for table in given)
     return Cast(tuple(arms), tuple(means), tuple(mediators), tuple(policies), costs if said else None, tuple(contacts))
 

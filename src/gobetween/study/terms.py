@@ -7,7 +7,7 @@ from typing import Any
 from gobetween.core.families import DEFAULT
 from gobetween.core.registry import resolve
 from gobetween.errors import SpecError
-from gobetween.files.fields import naming, number, only, show, tables, typed, whole
+from gobetween.files.fields import naming, number, only, show, tables, text, typed, whole
 from gobetween.files.problem import KEYS, parse_cast, parse_deltas
 from gobetween.files.rules import default, parse_family, parse_rule
 
@@ -24,7 +24,7 @@ def parse_terms(data: Mapping[str, Any]) -> dict[str, Any]:
     cast = parse_cast(data)
     family = data.get("family", DEFAULT)
     return {
-        "title": typed(data.get("title", ""), str, "title", "a string"),
+        "title": text(data.get("title", ""), "title"),
         "arms": cast.arms,
         "mediators": cast.mediators,
         "contacts": cast.contacts,
