@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gobetween.export import numbered
 from gobetween.logs.replay import Replay
 from gobetween.logs.report import LogReport
 from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
@@ -158,7 +159,9 @@ def replay_sentences(found: Replay) -> list[str]:
         lines.append(f"after {numbers['mean']:,.0f}{error} rows on average, 10% to 90%: {low:,.0f} to {high:,.0f}")
     lines += [f"  named {name!r} {times} times" for name, times in numbers["named"].items()]
     lines += [
-        f"  in {n} replays the log of {name!r} ran out before the rule stopped" for name, n in found.exhausted.items() if n
+        f"  in {numbered(n, 'replay')} the log of {name!r} ran out before the rule stopped"
+        for name, n in found.exhausted.items()
+        if n
     ]
     if numbers["ran_out"]:
         lines.append("Replays that ran out are not in the mean, which is then too small: a longer log would tell.")
