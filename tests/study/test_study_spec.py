@@ -162,7 +162,7 @@ def test_a_spec_from_plain_values_is_that_of_a_file() -> None:
 
 def test_defaults_and_values_of_a_spec() -> None:
     spec = gb.StudySpec(["a", "b"], ["x", "y"])
-    assert (spec.delta, spec.family, spec.costs, spec.policies) == (0.05, gb.Gaussian(1.0), (1.0, 1.0), (None, None))
+    assert (spec.delta, spec.family, spec.costs, spec.policies) == (0.05, gb.Bernoulli(), (1.0, 1.0), (None, None))
     assert (spec.sampling, spec.stopping, spec.wait_for) == (gb.Tracking(), gb.EProcess(), "lease")
     rich = gb.StudySpec(
         ("a", "b"),

@@ -13,6 +13,7 @@ from gobetween.cli.terminal import show, target
 from gobetween.cli.words import choice
 from gobetween.errors import StudyError, without_passwords
 from gobetween.export import numbered
+from gobetween.files.paths import path_of
 
 if TYPE_CHECKING:
     from gobetween.logs.counts import LogStats
@@ -45,7 +46,7 @@ def command(
 
     With --from-log the study begins from what a log holds (docs/logs.md says what must be true of it).
     """
-    path = Path(file)
+    path = path_of(file)
     if path.suffix != ".toml":
         raise StudyError(f"{file}: name a file that ends in .toml")
     if store is not None and without_passwords(store) != store:
@@ -105,13 +106,14 @@ def _read(
 ) -> "LogStats":
     """The statistics of the logs; the family is that of the study file where there is one."""
     from gobetween.cli.logs import family_of
+    from gobetween.core.families import DEFAULT
     from gobetween.logs.options import LogOptions
     from gobetween.logs.reading import count_logs
     from gobetween.study.spec import StudySpec
 
     if path.exists() and family is not None:
         raise StudyError(f"{path} says the family: leave out --family")
-    chosen = StudySpec.from_toml(path).family if path.exists() else family_of(family or "bernoulli")
+    chosen = StudySpec.from_toml(path).family if path.exists() else DEFAULT if family is None else family_of(family)
     mediator, arm, reward = names
     return count_logs(LogOptions(chosen, mediator=mediator, arm=arm, reward=reward, skip_bad=skip_bad), logs)
 
@@ -119,8 +121,9 @@ def _read(
 def _from_log(stats: "LogStats", family: str | None, kept: str) -> str:
     """A study file with the log's arms and mediators; their policies are estimated along the way."""
     from gobetween.cli.logs import family_of
+    from gobetween.core.families import DEFAULT
 
-    chosen = family_of(family or "bernoulli")
+    chosen = DEFAULT if family is None else family_of(family)
     parameters = ", ".join(f"{key} = {value!r}" for key, value in {"name": chosen.name, **chosen.parameters()}.items())
     lines = [
         "# A study that begins from a log: arms and mediators are the log's, policies are estimated from it.",

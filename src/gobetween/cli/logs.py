@@ -12,6 +12,7 @@ from gobetween.cli.plugins import ready
 from gobetween.cli.terminal import print_json, show, show_page
 from gobetween.cli.words import choice, told
 from gobetween.errors import GoBetweenError, LogError
+from gobetween.export import numbered
 
 if TYPE_CHECKING:
     from gobetween.core.family import Family
@@ -47,7 +48,9 @@ class Source:
 
     def arguments(self) -> dict[str, Any]:
         """For analyse_logs and replay_logs; what is not said is taken from the declared file, or is the default."""
-        found: dict[str, Any] = {"family": family_of("bernoulli"), "delta": 0.05, "arms": None, "declared": None}
+        from gobetween.core.families import DEFAULT
+
+        found: dict[str, Any] = {"family": DEFAULT, "delta": 0.05, "arms": None, "declared": None}
         if self.declared is not None:
             from gobetween.study.spec import StudySpec
 
@@ -162,5 +165,5 @@ def replay(log: Source, sampling: str, stopping: str, runs: int, seed: int, as_j
         about = {"format": 1, "rows": found.rows, "sampling": who.name, "stopping": when.name, "delta": found.delta}
         print_json(about | {"runs": runs, "seed": seed} | found.to_dict())
         return
-    click.echo(f"{runs} replays of {found.rows:,} rows, sampling {who.name}, stopping {when.name}")
+    click.echo(f"{numbered(runs, 'replay')} of {numbered(found.rows, 'row')}, sampling {who.name}, stopping {when.name}")
     show(None, False, *replay_sentences(found))

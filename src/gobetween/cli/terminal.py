@@ -6,13 +6,13 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from gobetween.errors import ResultsError
 from gobetween.export import json_safe
+from gobetween.files.paths import path_of
 from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def target(path: str, option: str = "") -> Iterator[TextIO]:
         if path == "-":
             yield sys.stdout
         else:
-            with Path(path).open("w", encoding="utf-8", newline="") as stream:
+            with path_of(path).open("w", encoding="utf-8", newline="") as stream:
                 yield stream
     except OSError as error:
         raise ResultsError(f"{option} {path}: cannot be written ({error.strerror or error})".lstrip()) from None

@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +14,7 @@ import click
 from gobetween.cli.plugins import ready
 from gobetween.cli.terminal import printable, show
 from gobetween.errors import Fix, GoBetweenError, StudyError
+from gobetween.files.paths import path_of
 
 if TYPE_CHECKING:
     from gobetween.study.edits import Changes
@@ -43,7 +43,7 @@ class Call:
 
     def prepare(self) -> None:
         """Make ready for a study of its size; without a file there is none."""
-        path = Path(self.where)
+        path = path_of(self.where)
         if self.where == "study.toml" and not path.exists():
             raise StudyError("there is no study.toml here: gobetween init makes one, --study names another place")
         ready(plain=path.suffix != ".toml" or not path.is_file() or path.stat().st_size < SMALL)

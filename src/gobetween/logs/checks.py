@@ -44,7 +44,7 @@ def _reason(batch: Batch, i: int, options: LogOptions) -> str:
     x = float(batch.rewards[i])
     if math.isnan(x):
         return "its reward is missing or no number"
-    return f"reward {x:g} is not possible: a {options.family.name} reward is {options.family.rewards}"
+    return options.family.not_paid(f"{x:g}")
 
 
 def first_fall(order: Order, before: Before) -> tuple[int | None, Before]:

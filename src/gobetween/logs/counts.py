@@ -9,6 +9,7 @@ import numpy as np
 from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.types import Floats, Ints
 from gobetween.errors import Fix, LogError
+from gobetween.export import numbered
 
 LISTED = 1000  # bad rows that are listed; all are counted
 SHOWN = 20  # reasons that are told in a sentence, each with the first rows that it holds of
@@ -113,7 +114,7 @@ class BadLogError(LogError):
             reasons.setdefault(row.reason, []).append(f"{row.source} row {row.row}" if row.row else row.source)
         listed = "; ".join(f"{_places(places)}: {reason}" for reason, places in list(reasons.items())[:SHOWN])
         more = f"; {stats.bad_count - len(stats.bad):,} more are not listed" if stats.bad_count > len(stats.bad) else ""
-        super().__init__(f"{stats.bad_count} rows cannot be used: {listed}{more}", fix=Fix("skip-bad"))
+        super().__init__(f"{numbered(stats.bad_count, 'row')} cannot be used: {listed}{more}", fix=Fix("skip-bad"))
 
 
 def _places(places: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from gobetween.core.absence import among, follow, hand_back, time_of
 from gobetween.core.evidence import Evidence, weigh
 from gobetween.core.exact import add_exactly, replace_answer
-from gobetween.core.families import Gaussian
+from gobetween.core.families import DEFAULT
 from gobetween.core.family import Family
 from gobetween.core.jit import index
 from gobetween.core.problem import check_names
@@ -45,7 +45,7 @@ class Learner:
         arms: int | Sequence[str],
         mediators: Mediators,
         *,
-        family: Family | str = Gaussian(1.0),  # noqa: B008 - an immutable tuple
+        family: Family | str = DEFAULT,
         delta: float = 0.05,
         costs: ArrayLike | None = None,
         sampling: SamplingRule | str = Tracking(),  # noqa: B008 - an immutable value

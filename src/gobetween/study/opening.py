@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from gobetween import __version__
 from gobetween.errors import Fix, GoBetweenError, StoreError, StudyError
+from gobetween.files.paths import path_of
 from gobetween.files.toml import read_toml
 from gobetween.study.record import Store, present_spec
 from gobetween.study.spec import StudySpec, differences, fitting, unfitted
@@ -28,7 +29,7 @@ def open_store(where: str | PathLike[str], *, create: bool = False) -> Store:
         from gobetween.study.store.database import Database
     except ImportError:
         raise StoreError("studies need SQLAlchemy and Alembic: pip install 'gobetween[study]'") from None
-    return Database.open(str(where), create=create)
+    return Database.open(str(where) if is_url(str(where)) else str(path_of(where)), create=create)
 
 
 def store_of(path: Path) -> tuple[str, StudySpec]:

@@ -3,14 +3,16 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
+from gobetween.core.families import DEFAULT
 from gobetween.core.family import Family
 from gobetween.core.rule import SamplingRule, StoppingRule
 from gobetween.errors import SpecError
 from gobetween.files.fields import naming, only, show
+from gobetween.files.problem import KEYS
 from gobetween.files.rules import parse_family, rule_from_dict, rule_to_dict
 from gobetween.files.toml import read_toml
 from gobetween.study.learner import Learner
@@ -50,13 +52,15 @@ class StudySpec:
     max_queries: int | None
     max_cost: float | None
     """The budget."""
+    left_out: ClassVar[frozenset[str]] = frozenset()
+    """Keys that its file does not have, whose defaults stand here. It is no field: neither compared nor kept."""
 
     def __init__(
         self,
         arms: Sequence[str],
         mediators: Mapping[str, Policy | None] | Sequence[str],
         *,
-        family: Family | str | Mapping[str, Any] = "gaussian",
+        family: Family | str | Mapping[str, Any] = DEFAULT,
         delta: float = 0.05,
         title: str = "",
         costs: Mapping[str, float] | Sequence[float] | None = None,
@@ -160,7 +164,7 @@ def parse_study(data: Mapping[str, Any], source: str) -> StudySpec:
 def unfitted(data: Mapping[str, Any], source: str) -> StudySpec:
     """Nested dicts, field by field: enough for one that is the same as what a store holds."""
     with naming(source):
-        return StudySpec._of(parse_terms(data))
+        return StudySpec._of({**parse_terms(data), "left_out": frozenset(KEYS).difference(data)})
 
 
 def fitting(spec: StudySpec, source: str) -> StudySpec:

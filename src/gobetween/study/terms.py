@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from gobetween.core.families import DEFAULT
 from gobetween.core.registry import resolve
 from gobetween.errors import SpecError
-from gobetween.files.fields import naming, number, only, show, tables, typed, whole
+from gobetween.files.fields import naming, number, only, show, tables, text, typed, whole
 from gobetween.files.problem import KEYS, parse_cast, parse_deltas
 from gobetween.files.rules import default, parse_family, parse_rule
 
@@ -21,9 +22,9 @@ def parse_terms(data: Mapping[str, Any]) -> dict[str, Any]:
         raise SpecError("arms: a study needs at least two arms")
     tables(data, "mediators")  # a plan may do without, a study not
     cast = parse_cast(data)
-    family = data.get("family", "gaussian")
+    family = data.get("family", DEFAULT)
     return {
-        "title": typed(data.get("title", ""), str, "title", "a string"),
+        "title": text(data.get("title", ""), "title"),
         "arms": cast.arms,
         "mediators": cast.mediators,
         "contacts": cast.contacts,
