@@ -94,7 +94,7 @@ def main(arguments: list[str] | None = None) -> None:
         from gobetween.cli.words import told
 
         click.echo(wrapped(f"gobetween: {printable(told(error))}", sys.stderr), err=True)
-        sys.exit(2)
+        sys.exit(error.status)
     except OSError as error:
         click.echo(f"gobetween: cannot write ({error.strerror})", err=True)
         sys.exit(1)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gobetween.export import numbered
 from gobetween.logs.replay import Replay
 from gobetween.logs.report import LogReport
 from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
@@ -49,12 +50,13 @@ def sections(found: LogReport, files: Sequence[str]) -> list[Section]:
 
 def sentences(found: LogReport) -> list[str]:
     """The answer first, then what is missing, then the alarms."""
-    lines = [_answer(found)]
-    if not found.identified and found.leader is not None:
+    lines = [found.headline, *_claim(found)]
+    if not found.identified and found.broken is None:
         lines += _missing(found)
     if not found.ordered:
         lines.append(
-            "Files were counted in parallel: at which row the claim could first have been made needs one pass in order."
+            "Tables that can be read only once were counted in parallel: at which row the best arm could first be claimed, and "
+            "whether later rows contradict that, was not looked for."
         )
     if found.never_pulled:
         lines.append(f"Nobody pulls {_list(found.never_pulled)}: nothing can be said about what is never tried.")
@@ -67,21 +69,22 @@ def sentences(found: LogReport) -> list[str]:
         )
     if found.bad_count:
         first = "; ".join(f"{row.source} row {row.row}: {row.reason}" for row in found.bad[:5])
-        lines.append(f"{found.bad_count:,} rows were left out: {first}{' …' if found.bad_count > 5 else ''}")
+        lines.append(
+            f"{numbered(found.bad_count, 'row was', 'rows were')} left out: {first}{' …' if found.bad_count > 5 else ''}"
+        )
     return lines
 
 
-def _answer(found: LogReport) -> str:
-    risk = f"wrong with probability at most {found.delta:g}"
-    if found.claim is not None:
-        claim = found.claim
-        where = f"row {claim.row:,}" + (f" ({claim.source}, row {claim.source_row:,})" if claim.row != claim.source_row else "")
-        return f"The best arm is {claim.arm!r}, {risk}; of {found.rows:,} rows it could first be claimed at {where}."
+def _claim(found: LogReport) -> list[str]:
+    """Since when the best arm is certain; a claim stands even if the evidence is weaker at the end."""
+    claim = found.claim
+    if claim is None or found.broken is not None:
+        return []
+    where = f"row {claim.row:,}" + (f" ({claim.source}, row {claim.source_row:,})" if claim.row != claim.source_row else "")
     if found.identified:
-        return f"The best arm is {found.leader!r}, {risk}, after {found.rows:,} rows."
-    if found.leader is None:
-        return "Nothing can be said: no row could be used."
-    return f"After {found.rows:,} rows the best arm is not certain at risk {found.delta:g}; {found.leader!r} leads."
+        return [f"Of {numbered(found.rows, 'row')} it could first be claimed at {where}."]
+    risk = f"whoever stopped there is wrong with probability at most {found.delta:g}"
+    return [f"But {claim.arm!r} could be claimed at {where}: {risk}, though later rows have weakened the evidence."]
 
 
 def _missing(found: LogReport) -> list[str]:
@@ -105,19 +108,7 @@ def _missing(found: LogReport) -> list[str]:
 
 
 def _alarms(found: LogReport) -> list[str]:
-    lines = []
-    for alarm in found.policy_alarms:
-        if alarm.raised:
-            lines.append(
-                f"ALARM: {alarm.subject!r} does not act by its declared policy (evidence {alarm.log_e:.1f} nats, limit "
-                f"{alarm.limit:.1f}). The answer stays valid; plans that rest on that policy are off."
-            )
-    for alarm in found.confounding:
-        if alarm.raised:
-            lines.append(
-                f"ALARM: {alarm.subject!r} pays differently with different mediators (evidence {alarm.log_e:.1f} nats, limit "
-                f"{alarm.limit:.1f}). Something else decides both who acts and what is paid, and the guarantee does not hold."
-            )
+    lines = [f"ALARM: {alarm.words}" for alarm in found.alarms if alarm.raised]
     if found.confounding and not any(alarm.raised for alarm in found.confounding):
         lines.append("No sign that an arm pays differently with different mediators; confounding common to all cannot be seen.")
     return lines

@@ -23,6 +23,7 @@ def sections(status: Status, utc: bool = False) -> list[Section]:
 def answer(status: Status) -> list[Block]:
     """The answer so far, how far it is from being sure, what was spent."""
     blocks: list[Block] = [Text(status.sentence, "lead"), Text(status.how_far)]
+    blocks += [Text(f"ALARM: {alarm.words}") for alarm in status.alarms if alarm.raised]
     if status.leader is not None:
         blocks.append(
             Text(

@@ -1,0 +1,81 @@
+"""Second moments that add up, and the alarm about a declared σ: its level, its power, and what it must not mind."""
+
+import numpy as np
+import pytest
+
+from gobetween.core.alarms import LEVEL, scale_alarms
+from gobetween.core.spread import add_reward, add_rewards, add_spread, log_spread_evidence, new_spread, squares
+from gobetween.core.types import Floats
+from gobetween.simulation.summary import exact_interval
+
+
+def spread_of(arms: Floats, rewards: Floats, K: int) -> Floats:
+    spread = new_spread(K)
+    add_rewards(spread, arms, rewards)
+    return spread
+
+
+def false_alarms(streams: int, rows: int, seed: int, coin: bool = False) -> int:
+    """Streams of two arms, as declared, looked at again and again: how many ever raised the alarm at level 0.01."""
+    rng, looks = np.random.default_rng(seed), np.unique(np.geomspace(2, rows, 25).astype(int))
+    raised = 0
+    for _ in range(streams):
+        x, a = rng.standard_normal(rows), rng.integers(0, 2, rows)
+        x = np.sign(x) if coin else x
+        N, L, Q = (np.cumsum([np.where(a == b, w, 0.0) for b in (0, 1)], axis=1)[:, looks - 1] for w in (1.0, x, x * x))
+        SS = Q - L * L / np.maximum(1.0, N)
+        raised += any(log_spread_evidence(N[:, i], SS[:, i]) >= -np.log(LEVEL) for i in range(len(looks)))
+    return raised
+
+
+def test_a_declared_spread_is_falsely_doubted_less_often_than_the_level() -> None:
+    """Normal rewards, and ±1, which are 1-sub-Gaussian; 10,000 streams of each in `make validity`."""
+    for coin in (False, True):
+        assert exact_interval(false_alarms(1000, 400, 3, coin), 1000)[0] <= LEVEL
+
+
+def test_evidence_about_spread_is_a_supermartingale() -> None:
+    """At the true mean, which is what the sum of squares around the estimate is never above."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(80)
+    weights /= weights.sum()
+    n, SS = np.array([7, 3]), np.array([5.0, 4.5])
+    now = np.exp(log_spread_evidence(n, SS))
+    small = np.abs(nodes) < 8.0  # ratios near 2^10 make e^{x²/2} of the far nodes: bounded from below
+    then = sum(
+        w * np.exp(log_spread_evidence(n + [1, 0], SS + [x * x, 0.0])) for w, x in zip(weights[small], nodes[small], strict=True)
+    )
+    assert then <= now * (1.0 + 1e-6)
+    assert np.exp(log_spread_evidence(np.zeros(2), np.zeros(2))) == pytest.approx(1.0)
+
+
+def test_too_small_a_sigma_is_noticed_soon() -> None:
+    """σ = 1 on a spread of 26: within four rows; 1.5 times σ: within some hundred."""
+    rng = np.random.default_rng(4)
+    for ratio, most in ((26.0, 4), (1.5, 150)):
+        needed = []
+        for _ in range(40):
+            x, a = ratio * rng.standard_normal(600) + 5.0, rng.integers(0, 2, 600)
+            for t in range(2, 600):
+                N_a = np.bincount(a[:t], minlength=2)
+                if scale_alarms(1.0, N_a, spread_of(a[:t], x[:t], 2))[0].raised:
+                    break
+            needed.append(t)
+        assert np.median(needed) <= most, (ratio, np.median(needed))
+
+
+def test_second_moments_add_up_and_keep_their_digits() -> None:
+    rng = np.random.default_rng(1)
+    x, a = 1e8 + rng.standard_normal(3000), rng.integers(0, 3, 3000)
+    whole, parts = spread_of(a, x, 3), [spread_of(a[i : i + 1000], x[i : i + 1000], 3) for i in (0, 1000, 2000)]
+    merged, one_by_one = new_spread(3), new_spread(3)
+    for i, part in enumerate(parts):
+        add_spread(merged, part, np.bincount(a[1000 * i : 1000 * (i + 1)], minlength=3))
+    for b, y in zip(a.tolist(), x.tolist(), strict=True):
+        add_reward(one_by_one, b, y)
+    add_reward(one_by_one, 0, 1e300)
+    add_reward(one_by_one, 0, 1e300, -1)
+    N_a = np.bincount(a, minlength=3)
+    expected = [((x[a == b] - x[a == b].mean()) ** 2).sum() for b in range(3)]
+    for found in (whole, merged, one_by_one):
+        assert squares(found, N_a) == pytest.approx(expected, rel=1e-5)
+        assert not scale_alarms(1.0, N_a, found)[0].raised
