@@ -2,36 +2,17 @@
 
 import numpy as np
 import pytest
+from spread_streams import false_alarms, rows_until_raised, spread_of
 
 from gobetween.core.alarms import LEVEL, scale_alarms
-from gobetween.core.spread import add_reward, add_rewards, add_spread, log_spread_evidence, new_spread, squares
-from gobetween.core.types import Floats, Ints
+from gobetween.core.spread import add_reward, add_spread, log_spread_evidence, new_spread, squares
 from gobetween.simulation.summary import exact_interval
-
-
-def spread_of(arms: Ints, rewards: Floats, K: int) -> Floats:
-    spread = new_spread(K)
-    add_rewards(spread, arms, rewards)
-    return spread
-
-
-def false_alarms(streams: int, rows: int, seed: int, coin: bool = False) -> int:
-    """Streams of two arms, as declared, looked at again and again: how many ever raised the alarm at level 0.01."""
-    rng, looks = np.random.default_rng(seed), np.unique(np.geomspace(2, rows, 25).astype(int))
-    raised = 0
-    for _ in range(streams):
-        x, a = rng.standard_normal(rows), rng.integers(0, 2, rows)
-        x = np.sign(x) if coin else x
-        N, L, Q = (np.cumsum([np.where(a == b, w, 0.0) for b in (0, 1)], axis=1)[:, looks - 1] for w in (1.0, x, x * x))
-        SS = Q - L * L / np.maximum(1.0, N)
-        raised += any(log_spread_evidence(N[:, i], SS[:, i]) >= -np.log(LEVEL) for i in range(len(looks)))
-    return raised
 
 
 def test_a_declared_spread_is_falsely_doubted_less_often_than_the_level() -> None:
     """Normal rewards, and ±1, which are 1-sub-Gaussian; 10,000 streams of each in `make validity`."""
     for coin in (False, True):
-        assert exact_interval(false_alarms(500, 400, 3, coin), 500)[0] <= LEVEL
+        assert exact_interval(false_alarms(300, 400, LEVEL, coin), 300)[0] <= LEVEL
 
 
 def test_evidence_about_spread_is_a_supermartingale() -> None:
@@ -51,17 +32,8 @@ def test_evidence_about_spread_is_a_supermartingale() -> None:
 
 def test_too_small_a_sigma_is_noticed_soon() -> None:
     """σ = 1 on a spread of 26: within four rows; 1.5 times σ: within some hundred."""
-    rng = np.random.default_rng(4)
-    for ratio, most in ((26.0, 4), (1.5, 150)):
-        needed = []
-        for _ in range(40):
-            x, a = ratio * rng.standard_normal(600) + 5.0, rng.integers(0, 2, 600)
-            for t in range(2, 600):
-                N_a = np.bincount(a[:t], minlength=2)
-                if scale_alarms(1.0, N_a, spread_of(a[:t], x[:t], 2))[0].raised:
-                    break
-            needed.append(t)
-        assert np.median(needed) <= most, (ratio, np.median(needed))
+    assert np.median(rows_until_raised(26.0, 40, 50)) <= 4
+    assert np.median(rows_until_raised(1.5, 20, 400)) <= 150
 
 
 def test_second_moments_add_up_and_keep_their_digits() -> None:
