@@ -64,6 +64,9 @@ _PARAMETER = re.compile(r"(?i)\b((?:ssl)?password|passwd|pwd)=(?!\*\*\*)[^&\s'\"
 class GoBetweenError(ValueError):
     """A mistake in what was given; the message is one sentence for the person who gave it."""
 
+    status = 2
+    """With which a command ends."""
+
     def __init__(self, what: str, *, where: Where = (), fix: Fix | None = None) -> None:
         what = without_passwords(_LONG.sub(r"\1…", what))
         super().__init__(what)
@@ -93,6 +96,12 @@ class StudyError(GoBetweenError):
 
 class ConflictError(StudyError):
     """What was said before differs from what is said now."""
+
+
+class AlarmError(StudyError):
+    """Refused, and an alarm breaks the guarantee of the study's verdict."""
+
+    status = 3
 
 
 class LogError(GoBetweenError):

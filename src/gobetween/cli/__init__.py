@@ -114,7 +114,7 @@ def main(arguments: list[str] | None = None) -> None:
         from gobetween.cli.words import told
 
         click.echo(wrapped(f"gobetween: {printable(told(error))}", sys.stderr), err=True)
-        sys.exit(2)
+        sys.exit(error.status)
     except OSError as error:
         if isinstance(error.filename, str):
             click.echo(f"gobetween: {printable(error.filename[:200])}: cannot be opened ({error.strerror})", err=True)

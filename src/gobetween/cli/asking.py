@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
-from gobetween.cli.verb import Call, query_words, receipt_lines, utc_option, verb
+from gobetween.cli.verb import Call, leave, query_words, receipt_lines, utc_option, verb
 from gobetween.errors import StudyError
 from gobetween.export import numbered
 
@@ -69,6 +69,7 @@ def _tell_file(call: Call, file: str, dry_run: bool, query: int | None, mediator
     lines += [line for receipt in receipts if receipt.recorded and not dry_run for line in receipt_lines(receipt, "")[1:]]
     value = {"dry_run": dry_run, "rows": [asdict(receipt) for receipt in receipts]}
     call.show(value, *lines)
+    leave(next((receipt.alarm for receipt in receipts if receipt.alarm is not None), None))
 
 
 @verb("correct")

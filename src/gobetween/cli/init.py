@@ -1,15 +1,15 @@
 """`gobetween init`: write a working study.toml and make its store."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from gobetween.cli.plugins import ready
 from gobetween.cli.template import TEMPLATE
 from gobetween.cli.terminal import show, target
+from gobetween.cli.verb import leave
 from gobetween.cli.words import choice
 from gobetween.errors import StudyError, without_passwords
 from gobetween.export import numbered
@@ -17,6 +17,7 @@ from gobetween.files.paths import path_of
 
 if TYPE_CHECKING:
     from gobetween.logs.counts import LogStats
+    from gobetween.study.transaction import Receipt
 
 
 @click.command("init")
@@ -61,17 +62,21 @@ def command(
         _write(path, store, stats, family)
     elif store is not None and store_of(path)[0] not in (store, str(path.parent / store)):
         raise StudyError(f'{file} exists: write store = "{store}" into it, then run gobetween init again')
-    stopped = _create(path, made, stats, logs)
+    receipt = _create(path, made, stats, logs)
     kept_at, option = store_of(path)[0], "" if file == "study.toml" else f" --study {file}"
     lines = [f"{'wrote' if made else 'kept'} {file} and made its store {kept_at}"]
-    if stats is None:
+    if stats is None or receipt is None:
         lines.append(f"next: change the file to your study, then gobetween ask{option}")
     else:
         lines.append(f"the study begins from {numbered(stats.rows, 'row')} of {', '.join(logs)}")
-        lines += [] if stopped is None else [f"it has its answer already: {verdict_words(stopped)}"]
+        if receipt.alarm is not None:
+            lines.append(receipt.alarm)
+        elif receipt.stopped is not None:
+            lines.append(f"it has its answer already: {verdict_words(receipt.stopped)}")
         lines.append(f"next: gobetween status{option}")
     rows = None if stats is None else stats.rows
     show({"format": 1, "file": file, "made": made, "store": kept_at, "rows_from_log": rows}, as_json, *lines)
+    leave(None if receipt is None else receipt.alarm)
 
 
 def _write(path: Path, store: str | None, stats: "LogStats | None", family: str | None) -> None:
@@ -80,8 +85,8 @@ def _write(path: Path, store: str | None, stats: "LogStats | None", family: str 
         stream.write(TEMPLATE.format(store=kept) if stats is None else _from_log(stats, family, kept))
 
 
-def _create(path: Path, made: bool, stats: "LogStats | None", logs: tuple[str, ...]) -> "Mapping[str, Any] | None":
-    """Make the study, and give it the log; the verdict, if the log brings one. What fails leaves no new file behind."""
+def _create(path: Path, made: bool, stats: "LogStats | None", logs: tuple[str, ...]) -> "Receipt | None":
+    """Make the study, and give it the log; what that brought. What fails leaves no new file behind."""
     from gobetween.study.opening import store_of
     from gobetween.study.spec import StudySpec
     from gobetween.study.study import Study
@@ -92,7 +97,7 @@ def _create(path: Path, made: bool, stats: "LogStats | None", logs: tuple[str, .
         if stats is not None:
             stats.aligned(StudySpec.from_toml(path).arms, StudySpec.from_toml(path).mediators)
         study = Study.create(path)
-        return None if stats is None else study.absorb(stats, logs).stopped
+        return None if stats is None else study.absorb(stats, logs)
     except BaseException:
         if made:
             path.unlink()
@@ -113,9 +118,10 @@ def _read(
 
     if path.exists() and family is not None:
         raise StudyError(f"{path} says the family: leave out --family")
-    chosen = StudySpec.from_toml(path).family if path.exists() else DEFAULT if family is None else family_of(family)
+    spec = StudySpec.from_toml(path) if path.exists() else None
+    chosen, delta = (DEFAULT if family is None else family_of(family), 0.05) if spec is None else (spec.family, spec.delta)
     mediator, arm, reward = names
-    return count_logs(LogOptions(chosen, mediator=mediator, arm=arm, reward=reward, skip_bad=skip_bad), logs)
+    return count_logs(LogOptions(chosen, delta, mediator=mediator, arm=arm, reward=reward, skip_bad=skip_bad), logs)
 
 
 def _from_log(stats: "LogStats", family: str | None, kept: str) -> str:

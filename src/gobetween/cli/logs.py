@@ -10,6 +10,7 @@ import click
 
 from gobetween.cli.plugins import ready
 from gobetween.cli.terminal import print_json, show, show_page
+from gobetween.cli.verb import leave
 from gobetween.cli.words import choice, told
 from gobetween.errors import GoBetweenError, LogError
 from gobetween.export import numbered
@@ -109,11 +110,11 @@ def family_of(text: str) -> "Family":
 
 @command.command("analyse")
 @source
-@click.option("--workers", type=click.IntRange(min=1), help="Count files in parallel; the first claim then is not looked for.")
+@click.option("--workers", type=click.IntRange(min=1), help="Read files in parallel, twice; the answer is the same.")
 @click.option("--report", "report_to", type=click.Path(), help="Folder for report.html.")
 @JSON
 def analyse(log: Source, workers: int | None, report_to: str | None, as_json: bool) -> None:
-    """Is the best arm certain, and since which row? If not, what is missing?"""
+    """Is the best arm certain, and since which row? If not, what is missing? Exit status 3 if an alarm breaks the guarantee."""
     ready(plain=log.small)
     from gobetween.pages.log import arm_grid, policy_grid, sentences
 
@@ -122,14 +123,15 @@ def analyse(log: Source, workers: int | None, report_to: str | None, as_json: bo
         path = found.report(report_to)
     if as_json:
         print_json(found.to_dict())
-        return
-    from gobetween.pages.blocks import Section
+    else:
+        from gobetween.pages.blocks import Section
 
-    show(None, False, *sentences(found))
-    click.echo()
-    show_page("", [Section("", [arm_grid(found)]), Section("", [policy_grid(found)])])
-    if report_to:
-        click.echo(f"\nThe report is {path}.")
+        show(None, False, *sentences(found))
+        click.echo()
+        show_page("", [Section("", [arm_grid(found)]), Section("", [policy_grid(found)])])
+        if report_to:
+            click.echo(f"\nThe report is {path}.")
+    leave(found.broken)
 
 
 def _analysed(log: Source, workers: int | None) -> "LogReport":

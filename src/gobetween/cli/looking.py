@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from gobetween.cli.terminal import json_line, print_json, show, show_page, target
-from gobetween.cli.verb import Call, utc_option, verb
+from gobetween.cli.verb import Call, leave, utc_option, verb
 from gobetween.errors import StudyError
 from gobetween.export import numbered
 
@@ -22,16 +22,17 @@ COPY = "to copy it use gobetween backup: a .sqlite file alone may miss what was 
 @verb("status")
 @utc_option
 def status(call: Call, utc: bool) -> None:
-    """The answer so far, and how far the study is from being sure."""
+    """The answer so far, and how far the study is from being sure; exit status 3 if an alarm breaks its guarantee."""
     found = call.open(view=True).status()
     if call.as_json:
         print_json(found.to_dict())
-        return
-    from gobetween.pages.status import SHOWN, sections
+    else:
+        from gobetween.pages.status import SHOWN, sections
 
-    show_page(f"{found.title or found.name} ({found.state})", sections(found, utc))
-    if len(found.pending) > SHOWN:
-        click.echo("gobetween pending lists all open queries")
+        show_page(f"{found.title or found.name} ({found.state})", sections(found, utc))
+        if len(found.pending) > SHOWN:
+            click.echo("gobetween pending lists all open queries")
+    leave(found.broken)
 
 
 @verb("events")
@@ -88,6 +89,7 @@ def report(call: Call, out: str, utc: bool) -> None:
 
     path = write_report(Path(out), *sections(study, utc))
     call.show({"report": str(path)}, f"the report is {path}")
+    leave(study.status().broken)
 
 
 @verb("doctor")

@@ -66,7 +66,8 @@ def show_page(title: str, sections: Sequence[Section], *, ruled: bool = False) -
 
 def _show_block(console: "Console", block: Block, ruled: bool) -> None:
     if isinstance(block, Text):
-        console.print(printable(block.words), style="dim" if block.kind == "note" else None, soft_wrap=not console.is_terminal)
+        words = f"ALARM: {block.words}" if block.kind == "alarm" else block.words
+        console.print(printable(words), style="dim" if block.kind == "note" else None, soft_wrap=not console.is_terminal)
     elif isinstance(block, Grid) and block.header and narrowest(block, ruled) > console.width:
         for record in records(block):
             console.print(record)

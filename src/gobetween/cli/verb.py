@@ -4,6 +4,7 @@ Each verb is one transaction on the study's store; `--json` prints one object (s
 """
 
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import wraps
@@ -95,6 +96,7 @@ class Call:
     def done(self, receipt: "Receipt", words: str) -> None:
         """Print what a command has brought about."""
         self.show(asdict(receipt), *receipt_lines(receipt, words))
+        leave(receipt.alarm)
 
 
 def verb(name: str) -> Callable[[Callable[..., None]], click.Command]:
@@ -122,6 +124,12 @@ def verb(name: str) -> Callable[[Callable[..., None]], click.Command]:
 utc_option = click.option("--utc", is_flag=True, help="Times in UTC [default: the local zone].")
 
 
+def leave(alarm: object) -> None:
+    """Exit status 3 where an alarm breaks the guarantee."""
+    if alarm is not None:
+        sys.exit(3)
+
+
 def query_words(query: "StudyQuery") -> str:
     """A query for the one who carries it out."""
     contact = f" ({query.contact})" if query.contact else ""
@@ -136,7 +144,9 @@ def receipt_lines(receipt: "Receipt", done: str) -> list[str]:
         lines.append("it came after its lease had ended and is marked as late")
     if receipt.stood is not None and receipt.query is not None:
         lines.append(f"the study had stopped before; this is kept, {STOOD[receipt.stood]}")
-    if receipt.stopped is not None:
+    if receipt.alarm is not None:
+        lines.append(receipt.alarm if receipt.stopped is None else f"the study has stopped. {receipt.alarm}")
+    elif receipt.stopped is not None:
         from gobetween.study.transaction import verdict_words
 
         lines.append(f"the study has stopped: {verdict_words(receipt.stopped)}")

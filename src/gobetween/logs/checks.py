@@ -8,11 +8,8 @@ import numpy as np
 
 from gobetween.core.types import Bools, Floats
 from gobetween.logs.batch import Batch, Names, Order
-from gobetween.logs.counts import BadRow
+from gobetween.logs.counts import BadRow, Before
 from gobetween.logs.options import LogOptions
-
-Before = float | str
-"""The last value of an order column."""
 
 
 def usable_rows(batch: Batch, options: LogOptions) -> Bools:

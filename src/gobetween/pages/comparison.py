@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from gobetween.core.voice import family_words
 from gobetween.export import numbered
 from gobetween.pages.blocks import Grid, Picture, Section, Text
 from gobetween.pages.figures import INK, MARKS, TONES, delta_words, dress, graph_objects, label, named_axis, stopping_times
-from gobetween.pages.words import family_words
 from gobetween.simulation.comparison import Comparison
 from gobetween.simulation.results import Results
 from gobetween.simulation.runs import query_bounds

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from gobetween.core.problem import Problem
+from gobetween.core.voice import family_words
 from gobetween.export import numbered
 from gobetween.pages.blocks import Block, Grid, Text
-from gobetween.pages.words import family_words
 from gobetween.simulation.summary import Summary, summary_table
 
 

@@ -9,6 +9,7 @@ from gobetween.core.absence import restore_plan, saved_plan
 from gobetween.core.state import Tally, fill
 from gobetween.errors import ProblemError
 from gobetween.files.rules import parse_family, rule_from_dict, rule_to_dict
+from gobetween.study.watched import Watched
 
 if TYPE_CHECKING:
     from gobetween.study.learner import Learner
@@ -38,6 +39,7 @@ def save(learner: "Learner") -> dict[str, Any]:
         "N_e": state.N_e.tolist(),
         "told": _sums(state.tally),
         "counted": _sums(learner._counted),
+        **learner._watched.saved(),
         **learner._sampler.saved(),
         **learner._stopper.saved(),
         "plan": saved_plan(learner._plan, learner._sampler, learner._present),
@@ -82,6 +84,7 @@ def load(data: Mapping[str, Any]) -> "Learner":
     learner._named, learner._verdict = data["named"], data["verdict"]
     told, counted = ([[float(x) for x in partials] for partials in sums] for sums in data["exact"])
     learner._exact = (told, counted)
+    learner._watched = Watched.restored(data)
     return learner
 
 

@@ -11,16 +11,14 @@ from gobetween.study.transaction import verdict_words
 
 def sentence(state: StudyState, progress: Progress) -> str:
     """The answer so far."""
-    if state.stopped is not None and state.stopped["verdict"] == "identified":
-        risk = f"this is wrong with probability at most {state.spec.delta:g}{condition(state)}"
-        return f"The best arm is {state.stopped['arm']!r}; {risk}."
+    account = progress.account
+    if account.broken is not None or (state.stopped is not None and state.stopped["verdict"] == "identified"):
+        return account.headline(condition=condition(state))
     if state.stopped is None and state.identified:
         return f"The best arm was found to be {state.learner.recommendation!r}; the study was reopened and goes on."
     if state.stopped is not None:
         return f"{verdict_words(state.stopped)[:1].upper()}{verdict_words(state.stopped)[1:]}."
-    if progress.leader is None:
-        return "Nothing is known yet: no answer has been counted."
-    return f"{progress.leader!r} leads after {numbered(progress.counted, 'counted answer')}; the study is not sure yet."
+    return account.headline(who="the study")
 
 
 def condition(state: StudyState) -> str:
@@ -38,18 +36,27 @@ def how_far(state: StudyState, progress: Progress) -> str:
         return "The study has stopped; answers that still come are counted, and can bring the verdict of the rule."
     if state.stopped is not None:
         return "The study has stopped; further answers are kept, but do not change the verdict."
-    odds = f"{math.exp(min(progress.threshold, 50.0)):,.0f} to 1"
-    now = f"{math.exp(min(progress.statistic, 50.0)):,.1f} to 1"
     words = (
-        f"It stops when the evidence against every rival reaches {progress.threshold:.2f} nats ({odds}); "
-        f"now it is {progress.statistic:.2f} ({now})."
+        f"It stops when the evidence against every rival reaches {progress.threshold:.2f} nats; "
+        f"now it is {progress.statistic:.2f}."
     )
     if math.isfinite(progress.queries_to_go):
         more = numbered(math.ceil(progress.queries_to_go), "more query is", "more queries are")
-        words += f" At the present estimates about {more} to be expected."
-    elif progress.leader is not None:
-        words += " How many queries that takes cannot be said yet: some arm has not been seen, or the best are tied."
-    return words
+        return f"{words} At the present estimates about {more} to be expected."
+    return words + _why_unknown(progress)
+
+
+def _why_unknown(progress: Progress) -> str:
+    """Why nobody can say how many queries it takes, where that is known."""
+    unseen = [repr(arm.arm) for arm in progress.arms if not arm.pulls]
+    estimates = sorted(arm.estimate for arm in progress.arms if arm.estimate is not None)
+    if not estimates:
+        return ""
+    if unseen:
+        return f" How many queries that takes cannot be said yet: {', '.join(unseen)} has not been seen."
+    if estimates[-1] == estimates[-2]:
+        return " How many queries that takes cannot be said yet: the best estimates are equal."
+    return ""
 
 
 def assumptions(state: StudyState, progress: Progress) -> list[str]:

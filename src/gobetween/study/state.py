@@ -9,12 +9,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from gobetween.core.evidence import next_look
 from gobetween.errors import StudyError
 from gobetween.files.rules import present
 from gobetween.study.events import COUNTS, Event, kind_of
 from gobetween.study.learner import Learner
 from gobetween.study.spec import StudySpec
+from gobetween.study.watched import as_claimed, as_spread
 
 FORMAT = 3
 
@@ -98,7 +101,13 @@ class StudyState:
 
     def _on_absorbed(self, event: Event) -> None:
         """What a log brought: counts [E, K] and sums [E, K]."""
-        self.learner.absorb(event["N_ea"], [math.fsum(column) for column in zip(*event["S_ea"], strict=True)])
+        self.learner.absorb(
+            event["N_ea"],
+            [math.fsum(column) for column in zip(*event["S_ea"], strict=True)],
+            S_ea=np.array(event["S_ea"], dtype=np.float64),
+            spread=as_spread(event.get("spread")),
+            claimed=as_claimed(event.get("claimed")),
+        )
         self.absorbed = {"files": event["files"], "rows": sum(map(sum, event["N_ea"]))}
 
     def _on_asked(self, event: Event) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from gobetween.errors import Fix, StoreError, StudyError
+from gobetween.errors import AlarmError, Fix, StoreError, StudyError
 from gobetween.export import numbered
 from gobetween.study.events import Event, Verdict, row_after
 from gobetween.study.record import QueryRow, StudyRecord
@@ -44,6 +44,8 @@ class Receipt:
     """The verdict, if this command brought it."""
     stood: str | None = None
     """The verdict, identified or budget, that had ended the study before and stays."""
+    alarm: str | None = None
+    """What is wrong, where an alarm breaks the guarantee of a verdict, or of what a log says."""
 
 
 @dataclass
@@ -148,7 +150,8 @@ class Transaction:
         """Settle, and say what this command has brought about."""
         asked, stopped = self.settle(), verdict_in(self.events)
         stood = self.state.stopped["verdict"] if self.state.stopped is not None and stopped is None else None
-        return Receipt(True, query, late, asked, stopped, stood)
+        alarm = None if self.state.stopped is None else alarm_words(self.state)
+        return Receipt(True, query, late, asked, stopped, stood, alarm)
 
     def keyed(self, since: int, key: str, request: str) -> None:
         """Events from that place on are those of a command of its own, one of many in this transaction."""
@@ -188,7 +191,9 @@ def why_nothing(state: StudyState) -> StudyError | None:
     if state.stopped is not None and state.stopped["verdict"] == "budget" and state.affordable:
         return StudyError("the study has stopped, but its budget allows more now", fix=Fix("resume"))
     if state.stopped is not None:
-        way = Fix("resume-anyway" if state.affordable else "budget")
+        way, alarm = Fix("resume-anyway" if state.affordable else "budget"), alarm_words(state)
+        if alarm is not None:
+            return AlarmError(f"the study has stopped. {alarm.removesuffix('.')}", fix=way)
         return StudyError(f"the study has stopped ({verdict_words(state.stopped)})", fix=way)
     if state.paused:
         return StudyError("the study is paused", fix=Fix("resume"))
@@ -199,6 +204,12 @@ def why_nothing(state: StudyState) -> StudyError | None:
         verb = "is" if len(state.away) == 1 else "are"
         return StudyError(f"nobody can be asked: {', '.join(map(repr, state.away))} {verb} away", fix=Fix("back"))
     return None
+
+
+def alarm_words(state: StudyState) -> str | None:
+    """What is wrong, where an alarm breaks the guarantee."""
+    account = state.learner.account()
+    return None if account.broken is None else account.headline()
 
 
 def verdict_words(stopped: Mapping[str, Any]) -> str:
