@@ -11,6 +11,7 @@ from gobetween.cli.template import TEMPLATE
 from gobetween.cli.terminal import show, target
 from gobetween.cli.verb import leave
 from gobetween.cli.words import choice
+from gobetween.cli.work import small_log
 from gobetween.errors import StudyError, without_passwords
 from gobetween.export import numbered
 from gobetween.files.paths import path_of
@@ -52,7 +53,7 @@ def command(
         raise StudyError(f"{file}: name a file that ends in .toml")
     if store is not None and without_passwords(store) != store:
         raise StudyError("--store: holds a password: leave it out and set PGPASSWORD in the environment")
-    ready(plain=True)
+    ready(plain=not logs or small_log(logs, arm))
     from gobetween.study.opening import store_of
     from gobetween.study.transaction import verdict_words
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +11,7 @@ from gobetween.cli.plugins import ready
 from gobetween.cli.terminal import print_json, show, show_page
 from gobetween.cli.verb import leave
 from gobetween.cli.words import choice, told
+from gobetween.cli.work import small_log
 from gobetween.errors import GoBetweenError, LogError
 from gobetween.export import numbered
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from gobetween.core.family import Family
     from gobetween.logs.report import LogReport
 
-SMALL = 1_000_000  # bytes of logs up to which plain Python is done before compiled code is even loaded
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/logs.md).")
 
 
@@ -41,11 +40,6 @@ class Source:
     delta: float | None
     declared: str | None
     skip_bad: bool
-
-    @property
-    def small(self) -> bool:
-        """Is it read before compiled code would be loaded?"""
-        return sum(Path(file).stat().st_size for file in self.files if Path(file).is_file()) < SMALL
 
     def arguments(self) -> dict[str, Any]:
         """For analyse_logs and replay_logs; what is not said is taken from the declared file, or is the default."""
@@ -115,7 +109,7 @@ def family_of(text: str) -> "Family":
 @JSON
 def analyse(log: Source, workers: int | None, report_to: str | None, as_json: bool) -> None:
     """Is the best arm certain, and since which row? If not, what is missing? Exit status 3 if an alarm breaks the guarantee."""
-    ready(plain=log.small)
+    ready(plain=small_log(log.files, log.arm))
     from gobetween.pages.log import arm_grid, policy_grid, sentences
 
     found = _analysed(log, workers)

@@ -14,8 +14,10 @@ import click
 
 from gobetween.cli.plugins import ready
 from gobetween.cli.terminal import printable, show
+from gobetween.cli.work import small_problem
 from gobetween.errors import Fix, GoBetweenError, StudyError
 from gobetween.files.paths import path_of
+from gobetween.files.toml import read_toml
 
 if TYPE_CHECKING:
     from gobetween.study.edits import Changes
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 VARIABLE = "GOBETWEEN_STUDY"
 #: What becomes of a verdict when something is told after it.
 STOOD = {"identified": "and the verdict stays", "budget": "and can still bring the verdict of the rule"}
-SMALL = 40_000  # bytes of a study.toml up to which plain Python answers before compiled code is even loaded
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Call:
         path = path_of(self.where)
         if self.where == "study.toml" and not path.exists():
             raise StudyError("there is no study.toml here: gobetween init makes one, --study names another place")
-        ready(plain=path.suffix != ".toml" or not path.is_file() or path.stat().st_size < SMALL)
+        ready(plain=path.suffix != ".toml" or not path.is_file() or small_problem(read_toml(path)))
 
     def open(self, *, view: bool = False) -> "Study":
         """The study that is meant; a view does not take over changes of study.toml."""
