@@ -72,7 +72,7 @@ def test_a_snapshot_of_format_1_is_read_and_followed_up(store: Store, new: Calla
     assert study.look()[0].trail == held.trail[::2]
     for _ in range(5):
         answer(study, study.ask()[0], rng, (0.5, 0.5, 0.5))
-    assert study.look()[0].to_dict()["format"] == 3
+    assert study.look()[0].to_dict()["format"] == 4
     assert study.doctor() == []
 
 
@@ -96,8 +96,8 @@ def test_a_snapshot_of_a_later_format_is_refused(store: Store, new: Callable[...
     study.ask()
     with store.writing(study.name) as record:
         event = {"seq": 2, "at": 0.0, "actor": "t", "kind": "note", "text": "", "key": "q", "part": 0}
-        record.write([event], [], {**(record.snapshot or {}), "format": 4})
-    words = r"a later version has kept this study \(snapshot format 4, not 3\): use a newer gobetween"
+        record.write([event], [], {**(record.snapshot or {}), "format": 5})
+    words = r"a later version has kept this study \(snapshot format 5, not 4\): use a newer gobetween"
     for act in (study.ask, study.status, study.pending):
         with pytest.raises(gb.StudyError, match=words):
             act()

@@ -11,7 +11,7 @@ from gobetween.errors import StoreError, StudyError
 from gobetween.study.events import row_after
 from gobetween.study.record import QueryRow, Store, StudyRecord
 from gobetween.study.spec import StudySpec
-from gobetween.study.state import StudyState, up_to_date
+from gobetween.study.state import FORMAT, StudyState, up_to_date
 
 
 def examine(store: Store, name: str) -> list[str]:
@@ -83,6 +83,8 @@ def _compare_snapshots(state: StudyState, snapshot: Mapping[str, Any], found: li
     replayed = state.to_dict()
     if "clock" not in held:  # it was kept before there was one
         del replayed["clock"]
+    if held["first_format"] < FORMAT:  # what earlier versions did not keep
+        replayed |= {key: held[key] for key in ("first_format", "lost", "jumps")}
     if held["old_trail"]:  # its moments were chosen by an earlier rule, which nobody can replay
         replayed |= {"trail": held["trail"], "old_trail": True}
     _compare(replayed, dict(held), "snapshot", found)

@@ -17,7 +17,9 @@ NAMES = {"arm": "arms", "mediator": "mediators"}
 def changes_to(stored: Mapping[str, Any], spec: StudySpec, begun: bool) -> Changes:
     """What taking over a spec would change; refused when the study has begun and it is more than may change then.
 
-    What the spec leaves out of the rest stays as it is. Names are refused too: a list of names does not say whether one was replaced by another thing or by another word.
+    What the spec leaves out of the rest stays as it is.
+
+    Names are refused too: a list of names does not say whether one was replaced by another thing or by another word.
     """
     changes = differences(stored, begun_with(stored, spec) if begun else spec)
     for field, (old, new) in changes.items() if begun else ():

@@ -51,6 +51,9 @@ class StudyRecord(Protocol):
     def by_key(self, key: str) -> list[dict[str, Any]]:
         """The events that were recorded under an idempotency key."""
 
+    def events_of(self, number: int) -> list[dict[str, Any]]:
+        """The events about a query, in order."""
+
     def events(self, after: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
         """Recorded events in order."""
 

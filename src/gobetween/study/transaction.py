@@ -1,8 +1,9 @@
 """One command of a study at work inside a transaction: makes events, lets them happen, writes them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
+from uuid import uuid4
 
 from gobetween.errors import Fix, StoreError, StudyError
 from gobetween.export import numbered
@@ -106,18 +107,11 @@ class Transaction:
         event = self.do("asked", until=self.until(), worker=worker, top_up=top_up)
         return shown(self.state, event["query"])
 
-    def expire(self) -> None:
-        """End the leases that have run out, by the store's clock."""
-        self._notice_jump()
-        for number, query in list(self.state.open.items()):
-            if query.until is not None and query.until <= self.record.now and not query.expired:
-                self.do("expired", query=number, mediator=query.mediator)
-
-    def _notice_jump(self) -> None:
-        """A clock that has jumped is said in the log, and leaves no lease that does not end."""
-        before, now = self.state.clock, self.record.now
-        if before and not before - BACK <= now <= before + FORWARD:
-            self.do("clock", before=before)
+    def catch_up(self) -> None:
+        """Record what time has brought by the store's clock, before anything else happens; it is nobody's command."""
+        for kind, fields in due(self.state, self.record.now):
+            self.do(kind, **fields)
+        self.keyed(0, f"auto-{uuid4()}", "")
 
     def conclude(self) -> None:
         """Has the rule reached its verdict? It also supersedes that of a budget."""
@@ -137,12 +131,7 @@ class Transaction:
 
     def stop(self, verdict: str) -> None:
         """Record a verdict, with what supported it at that moment."""
-        learner = self.state.learner
-        evidence: Mapping[str, Any] | None = learner.verdict
-        if verdict == "budget" or evidence is None:
-            progress = learner.progress
-            evidence = {name: getattr(progress, name) for name in ("statistic", "threshold", "p_value", "counted")}
-        self.do("stopped", verdict=verdict, arm=learner.recommendation, **evidence)
+        self.do("stopped", **_verdict(self.state, verdict))
 
     def receipt(self, query: int | None = None, late: bool = False) -> Receipt:
         """Settle, and say what this command has brought about."""
@@ -151,19 +140,50 @@ class Transaction:
         return Receipt(True, query, late, asked, stopped, stood)
 
     def keyed(self, since: int, key: str, request: str) -> None:
-        """Events from that place on are those of a command of its own, one of many in this transaction."""
-        for part, event in enumerate(self.events[since:]):
+        """Events from that place on that have no key are those of one command, maybe one of many in this transaction."""
+        for part, event in enumerate(event for event in self.events[since:] if "key" not in event):
             event |= {"key": key, "part": part} | ({} if part else {"request": request})
 
     def save(self, key: str, request: str) -> None:
         """Write all of it; a command that changed nothing writes nothing."""
         if not self.events:
             return
-        self._notice_jump()
-        for i, event in enumerate(self.events):
-            event |= {"seq": self.record.seq + 1 + i} | ({} if "key" in event else {"key": key, "part": i})
-        self.events[0].setdefault("request", request)
+        self.keyed(0, key, request)
+        for i, event in enumerate(self.events, start=self.record.seq + 1):
+            event["seq"] = i
         self.record.write(self.events, list(self.rows.values()), self.state.to_dict())
+
+
+def due(state: StudyState, now: float) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What time has brought: events of a clock that has jumped, of leases that have run out, of the verdict that this brings.
+
+    A clock that has jumped leaves no lease that does not end. Each event has to happen before the next is made.
+    """
+    before = state.clock
+    if before and not before - BACK <= now <= before + FORWARD:
+        yield "clock", {"before": before}
+    for number, query in list(state.open.items()):
+        if query.until is not None and query.until <= now and not query.expired:
+            yield "expired", {"query": number, "mediator": query.mediator}
+    if state.learner.done and not state.identified:
+        yield "stopped", _verdict(state, "identified")
+
+
+def state_now(record: StudyRecord) -> StudyState:
+    """The state as it is by the store's clock: what the next command will record has happened."""
+    state = state_of(record)
+    for kind, fields in due(state, record.now):
+        state.apply({"kind": kind, "at": record.now, "actor": "", **fields})
+    return state
+
+
+def _verdict(state: StudyState, verdict: str) -> dict[str, Any]:
+    """What is recorded of a verdict."""
+    evidence: Mapping[str, Any] | None = state.learner.verdict
+    if verdict == "budget" or evidence is None:
+        progress = state.learner.progress
+        evidence = {name: getattr(progress, name) for name in ("statistic", "threshold", "p_value", "counted")}
+    return {"verdict": verdict, "arm": state.learner.recommendation, **evidence}
 
 
 def state_of(record: StudyRecord) -> StudyState:
@@ -177,8 +197,8 @@ def state_of(record: StudyRecord) -> StudyState:
 
 
 def shown(state: StudyState, number: int, new: bool = True) -> StudyQuery:
-    """An open query for the one who asked."""
-    query = state.open[number]
+    """An open or lost query for the one who asked."""
+    query = state.open[number] if number in state.open else state.lost[number]
     contact = state.spec.contacts[state.spec.mediators.index(query.mediator)]
     return StudyQuery(number, query.mediator, contact, query.asked, query.until, query.worker, query.reissue_of, new)
 

@@ -48,6 +48,11 @@ class DatabaseRecord:
         found = self._connection.execute(select(events).where(where).order_by(events.c.part)).all()
         return list(self._events(found, self._seal_of(found[0].seq - 1))) if found else []
 
+    def events_of(self, number: int) -> list[dict[str, Any]]:
+        where = (events.c.study == self._id) & (events.c.query == number)
+        found = self._connection.execute(select(events).where(where).order_by(events.c.seq)).all()
+        return [event for row in found for event in self._events([row], self._seal_of(row.seq - 1))]
+
     def events(self, after: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
         seal = self._seal_of(after)
         while limit is None or limit > 0:

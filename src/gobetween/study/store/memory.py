@@ -27,6 +27,9 @@ class MemoryRecord:
     def by_key(self, key: str) -> list[dict[str, Any]]:
         return [copy.deepcopy(event) for event in self._events if event["key"] == key]
 
+    def events_of(self, number: int) -> list[dict[str, Any]]:
+        return [copy.deepcopy(event) for event in self._events if event.get("query") == number]
+
     def events(self, after: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
         yield from copy.deepcopy(self._events[after : None if limit is None else after + limit])
 
