@@ -6,7 +6,7 @@ the learner can decide (whom to ask), unless the event says it already, for what
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from gobetween.core.evidence import next_look
@@ -19,7 +19,7 @@ from gobetween.study.spec import StudySpec
 FORMAT = 4
 
 
-@dataclass
+@dataclass(slots=True)
 class Open:
     """A query that has not been answered."""
 
@@ -263,8 +263,8 @@ class StudyState:
             "format": FORMAT,
             "spec": self.spec.to_dict(),
             "learner": self.learner.to_dict(),
-            "open": [[number, asdict(query)] for number, query in self.open.items()],
-            "lost": [[number, asdict(query)] for number, query in self.lost.items()],
+            "open": _columns(self.open),
+            "lost": _columns(self.lost),
             "to_reissue": self.to_reissue,
             "away": self.away,
             "paused": self.paused,
@@ -285,8 +285,7 @@ class StudyState:
         """The state that `to_dict` described, here or in an earlier version."""
         data, state = up_to_date(data), cls.__new__(cls)
         state.spec, state.learner = StudySpec.from_dict(data["spec"]), Learner.from_dict(data["learner"])
-        state.open = {number: Open(**query) for number, query in data["open"]}
-        state.lost = {number: Open(**query) for number, query in data["lost"]}
+        state.open, state.lost = _queries(data["open"]), _queries(data["lost"])
         state.to_reissue, state.away, state.paused = list(data["to_reissue"]), list(data["away"]), data["paused"]
         state.identified, state.shaken = data["identified"], data["shaken"]
         state.stopped, state.counts = data["stopped"], {name: dict(counts) for name, counts in data["counts"].items()}
@@ -294,6 +293,21 @@ class StudyState:
         state.surprises, state.absorbed, state.clock = [], data.get("absorbed"), data.get("clock", 0.0)
         state.jumps, state.first_format = list(data["jumps"]), data["first_format"]
         return state
+
+
+def _columns(queries: Mapping[int, Open]) -> dict[str, list[Any]]:
+    """Queries as columns, for there may be very many; one that says the same of all says it once."""
+    columns = {name: [getattr(query, name) for query in queries.values()] for name in Open.__annotations__}
+    return {"query": list(queries)} | {
+        name: column[:1] if column.count(column[0]) == len(column) else column for name, column in columns.items() if column
+    }
+
+
+def _queries(columns: Mapping[str, list[Any]]) -> dict[int, Open]:
+    numbers = columns["query"]
+    rest = [columns[name] for name in Open.__annotations__] if numbers else []
+    every = zip(*(column * len(numbers) if len(column) == 1 else column for column in rest), strict=True)
+    return {number: Open(*query) for number, query in zip(numbers, every, strict=True)}
 
 
 def up_to_date(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -304,7 +318,9 @@ def up_to_date(given: Mapping[str, Any]) -> dict[str, Any]:
         return data
     if found not in (1, 2, 3):
         raise StudyError(f"a later version has kept this study (snapshot format {found}, not {FORMAT}): use a newer gobetween")
-    data |= {"format": FORMAT, "first_format": found, "lost": [], "jumps": []}
+    was_open = {number: Open(**query) for number, query in data["open"]}
+    data |= {"format": FORMAT, "first_format": found, "open": _columns(was_open), "lost": _columns({}), "jumps": []}
+    data.pop("seq", None)
     counts = {name: dict.fromkeys(COUNTS, 0) | kept for name, kept in data["counts"].items()}
     if found > 1:
         return data | {"counts": counts}

@@ -10,9 +10,10 @@ from gobetween.export import numbered
 from gobetween.study.events import Event, Verdict, row_after
 from gobetween.study.record import QueryRow, StudyRecord
 from gobetween.study.spec import StudySpec
-from gobetween.study.state import StudyState
+from gobetween.study.state import FORMAT, StudyState
 
 BACK, FORWARD = 60.0, 180 * 86400.0  # seconds by which the clock of a store may go without a word
+PER_EVENT = 65536  # characters of a snapshot that each event since may cost
 
 
 @dataclass(frozen=True)
@@ -121,9 +122,10 @@ class Transaction:
     def settle(self) -> tuple[StudyQuery, ...]:
         """After any change: has the study stopped? If not, keep in_flight queries open."""
         self.conclude()
-        state, asked = self.state, []
+        state, asked = self.state, list[StudyQuery]()
         if state.spec.in_flight is not None and not state.paused:
-            while state.stopped is None and state.flying() < state.spec.in_flight and state.askable:
+            lack = state.spec.in_flight - state.flying()
+            while state.stopped is None and len(asked) < lack and state.askable:
                 asked.append(self.ask_one(None, top_up=True))
         if state.stopped is None and not state.affordable and not state.open:
             self.stop("identified" if state.identified else "budget")
@@ -151,7 +153,19 @@ class Transaction:
         self.keyed(0, key, request)
         for i, event in enumerate(self.events, start=self.record.seq + 1):
             event["seq"] = i
-        self.record.write(self.events, list(self.rows.values()), self.state.to_dict())
+        snapshot = self.state.to_dict() | {"seq": self.events[-1]["seq"]} if self._wants_snapshot() else None
+        self.record.write(self.events, list(self.rows.values()), snapshot)
+
+    def _wants_snapshot(self) -> bool:
+        """A large snapshot is written now and then, so that all events together write no more than in proportion to them.
+
+        What has changed the spec is always in it, and what an earlier version has kept is written anew.
+        """
+        held = self.record.snapshot
+        if held is None or held.get("format") != FORMAT or any(event["kind"] == "edited" for event in self.events):
+            return True
+        behind = self.events[-1]["seq"] - held.get("seq", self.record.seq)
+        return bool(behind * PER_EVENT >= self.record.weight)
 
 
 def due(state: StudyState, now: float) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -187,11 +201,18 @@ def _verdict(state: StudyState, verdict: str) -> dict[str, Any]:
 
 
 def state_of(record: StudyRecord) -> StudyState:
-    """The state of a study, from its snapshot or, before the first event, from its spec."""
+    """The state of a study, from its snapshot and the events since or, before the first event, from its spec."""
     try:
         if record.snapshot is None:
             return StudyState(StudySpec.from_dict(record.spec))
-        return StudyState.from_dict(record.snapshot)
+        state = StudyState.from_dict(record.snapshot)
+        last = seq = record.snapshot.get("seq", record.seq) if record.snapshot["format"] == FORMAT else record.seq
+        for event in record.events(seq) if seq < record.seq else ():
+            state.apply(event)
+            last = event["seq"]
+        if last != record.seq:
+            raise StoreError(f"the study counts {record.seq} events, its log has {last}", fix=Fix("restore"))
+        return state
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise StoreError(f"the study cannot be read ({type(error).__name__}: {error})", fix=Fix("restore")) from None
 

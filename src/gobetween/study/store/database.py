@@ -74,7 +74,13 @@ class DatabaseRecord:
                 return
             last = page[-1].query
 
-    def write(self, recorded: Sequence[Mapping[str, Any]], rows: Sequence[QueryRow], snapshot: Mapping[str, Any]) -> None:
+    @property
+    def weight(self) -> int:
+        return len(self._row["snapshot"] or "")
+
+    def write(
+        self, recorded: Sequence[Mapping[str, Any]], rows: Sequence[QueryRow], snapshot: Mapping[str, Any] | None
+    ) -> None:
         head, sealed = self._row["head"], []
         for one in map(_columns, recorded):
             head = event_seal(head, one)
@@ -82,8 +88,11 @@ class DatabaseRecord:
         self._connection.execute(events.insert(), sealed)
         if rows:
             self._connection.execute(_upsert(self._connection), [_query_columns(row) | {"study": self._id} for row in rows])
-        self.snapshot = snapshot
-        self._change(snapshot=_json(snapshot), seq=self.seq + len(recorded), head=head)
+        changes: dict[str, Any] = {"seq": self.seq + len(recorded), "head": head}
+        if snapshot is not None:
+            self.snapshot = snapshot
+            changes["snapshot"] = _json(snapshot)
+        self._change(**changes)
 
     def respecify(self, spec: Mapping[str, Any]) -> None:
         self._change(spec=_json(spec))

@@ -17,6 +17,7 @@ class MemoryRecord:
     def __init__(self, spec: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         self.spec, self.about = copy.deepcopy(dict(spec)), dict(about)
         self.snapshot: Mapping[str, Any] | None = None
+        self.weight = 0
         self.now, self.seq = 0.0, 0
         self._events: list[dict[str, Any]] = []
         self._rows: dict[int, QueryRow] = {}
@@ -36,10 +37,10 @@ class MemoryRecord:
     def rows(self) -> Iterator[QueryRow]:
         yield from (self._rows[number] for number in sorted(self._rows))
 
-    def write(self, events: Sequence[Mapping[str, Any]], rows: Sequence[QueryRow], snapshot: Mapping[str, Any]) -> None:
+    def write(self, events: Sequence[Mapping[str, Any]], rows: Sequence[QueryRow], snapshot: Mapping[str, Any] | None) -> None:
         self._events += [copy.deepcopy(dict(event)) for event in events]
         self._rows |= {row.query: row for row in rows}
-        self.snapshot, self.seq = copy.deepcopy(snapshot), len(self._events)
+        self.snapshot, self.seq = copy.deepcopy(snapshot or self.snapshot), len(self._events)
 
     def respecify(self, spec: Mapping[str, Any]) -> None:
         self.spec = copy.deepcopy(dict(spec))
