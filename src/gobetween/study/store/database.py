@@ -16,7 +16,7 @@ from gobetween.errors import Fix, StoreError, StudyError
 from gobetween.study.record import PATIENCE, QueryRow
 from gobetween.study.store.engines import READS, engine_of
 from gobetween.study.store.failures import damaged, told
-from gobetween.study.store.seals import STUDY, event_seal, query_seal, study_seal
+from gobetween.study.store.seals import STUDY, event_seal, query_seal, seal_of, study_seal
 from gobetween.study.store.tables import SCHEMA, events, queries, schema, studies
 
 PAGE = 1000  # rows that are fetched at a time
@@ -110,16 +110,17 @@ class DatabaseRecord:
         return str(self._connection.execute(wanted).scalar())
 
     def _events(self, found: Iterable[Any], seal: str) -> Iterator[dict[str, Any]]:
-        for row in found:
-            if row.seal != event_seal(seal, row._mapping):
-                raise damaged(self._place, f"event {row.seq} of study {self._row['name']!r} is not as it was written")
-            seal = row.seal
-            yield _event(row)
+        for _, *own, payload, held in found:  # in the order of the table's columns, which is that of the seal
+            if held != seal_of(seal, *own, payload):
+                raise damaged(self._place, f"event {own[0]} of study {self._row['name']!r} is not as it was written")
+            seal = held
+            yield _event(own, payload)
 
     def _query_row(self, row: Any) -> QueryRow:
-        if row.seal != query_seal(row._mapping):
+        _, *values, held = row
+        if held != seal_of(*values):
             raise damaged(self._place, f"query {row.query} of study {self._row['name']!r} is not as it was written")
-        return QueryRow(row.query, row.mediator, row.status, row.slot, row.arm, row.reward, row.worker)
+        return QueryRow(*values)
 
 
 class Database:
@@ -315,12 +316,12 @@ def _query_columns(row: QueryRow) -> dict[str, Any]:
     return columns | {"seal": query_seal(columns)}
 
 
-def _event(row: Any) -> dict[str, Any]:
-    own = {key: row._mapping[key] for key in OWN}
-    if own["query"] is None:
-        del own["query"]
-    payload: dict[str, Any] = json.loads(row.payload)
-    return own | payload
+def _event(values: Sequence[Any], payload: str) -> dict[str, Any]:
+    event = dict(zip(OWN, values, strict=True))
+    if event["query"] is None:
+        del event["query"]
+    event |= json.loads(payload)
+    return event
 
 
 def _json(value: Any) -> str:
