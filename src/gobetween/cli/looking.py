@@ -72,8 +72,8 @@ def export(call: Call, to_csv: str | None, jsonl: str | None) -> None:
                 written["csv"] += 1
     if jsonl:
         with target(jsonl) as stream:
-            for n, event in enumerate(study.events(), start=1):
-                stream.write(json_line(event) + "\n")
+            for n, line in enumerate(study.lines(), start=1):
+                stream.write(f"{line}\n")
                 written["jsonl"] = n
     if "-" not in (to_csv, jsonl):
         lines = [f"{numbered(n, 'line')} of {kind}" for kind, n in written.items()]

@@ -61,6 +61,9 @@ class StudyRecord(Protocol):
     def events(self, after: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
         """Recorded events in order."""
 
+    def lines(self) -> Iterator[str]:
+        """All recorded events in order, each as a line of JSON."""
+
     def rows(self) -> Iterator[QueryRow]:
         """All queries in order."""
 

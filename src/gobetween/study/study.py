@@ -264,6 +264,11 @@ class Study:
         with self.store.reading(self.name) as record:
             yield from record.events(after, limit)
 
+    def lines(self) -> Iterator[str]:
+        """Recorded events in order, each as a line of JSON: `events` for those who only write them down."""
+        with self.store.reading(self.name) as record:
+            yield from record.lines()
+
     def export(self) -> Iterator[Exported]:
         """One row for each query, in order: what was asked and what became of it."""
         with self.store.reading(self.name) as record:

@@ -54,12 +54,18 @@ class DatabaseRecord:
         return [event for row in found for event in self._events([row], self._seal_of(row.seq - 1))]
 
     def events(self, after: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
+        return (_event(own, payload) for own, payload in self._read(after, limit))
+
+    def lines(self) -> Iterator[str]:
+        return (_line(own, payload) for own, payload in self._read(0, None))
+
+    def _read(self, after: int, limit: int | None) -> Iterator[tuple[list[Any], str]]:
         seal = self._seal_of(after)
         while limit is None or limit > 0:
             size = PAGE if limit is None else min(PAGE, limit)
             wanted = select(events).where(events.c.study == self._id, events.c.seq > after).order_by(events.c.seq).limit(size)
             page = self._connection.execute(wanted).all()
-            yield from self._events(page, seal)
+            yield from self._sound(page, seal)
             if len(page) < size:
                 return
             after, seal, limit = page[-1].seq, page[-1].seal, None if limit is None else limit - size
@@ -110,11 +116,15 @@ class DatabaseRecord:
         return str(self._connection.execute(wanted).scalar())
 
     def _events(self, found: Iterable[Any], seal: str) -> Iterator[dict[str, Any]]:
+        return (_event(own, payload) for own, payload in self._sound(found, seal))
+
+    def _sound(self, found: Iterable[Any], seal: str) -> Iterator[tuple[list[Any], str]]:
+        """Values and payloads of events whose seals are right."""
         for _, *own, payload, held in found:  # in the order of the table's columns, which is that of the seal
             if held != seal_of(seal, *own, payload):
                 raise damaged(self._place, f"event {own[0]} of study {self._row['name']!r} is not as it was written")
             seal = held
-            yield _event(own, payload)
+            yield own, payload
 
     def _query_row(self, row: Any) -> QueryRow:
         _, *values, held = row
@@ -324,5 +334,14 @@ def _event(values: Sequence[Any], payload: str) -> dict[str, Any]:
     return event
 
 
+def _line(values: Sequence[Any], payload: str) -> str:
+    """The same as a line of JSON; its payload is one already."""
+    own = _json({key: value for key, value in zip(OWN, values, strict=True) if key != "query" or value is not None})
+    return f"{own[:-1]}, {payload[1:]}" if payload != "{}" else own
+
+
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(value)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)

@@ -1,6 +1,7 @@
 """A store in memory: the plainest implementation, for tests and demonstrations."""
 
 import copy
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,6 +34,9 @@ class MemoryRecord:
 
     def events(self, after: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
         yield from copy.deepcopy(self._events[after : None if limit is None else after + limit])
+
+    def lines(self) -> Iterator[str]:
+        yield from (json.dumps(event, ensure_ascii=False) for event in self._events)
 
     def rows(self) -> Iterator[QueryRow]:
         yield from (self._rows[number] for number in sorted(self._rows))
