@@ -10,7 +10,7 @@ import pytest
 from study_parts import Clock, answer
 
 import gobetween as gb
-from gobetween.study import transaction
+from gobetween.study import saved, transaction
 from gobetween.study.record import Store
 from gobetween.study.state import Open, _columns, _queries
 from gobetween.study.study import Study
@@ -118,3 +118,20 @@ def test_queries_as_columns(n: int) -> None:
         for i in range(n)
     }
     assert _queries(json.loads(json.dumps(_columns(made)))) == made
+
+
+def test_large_matrices_are_packed_and_read_back_exactly(new: Callable[..., Study], monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, packed = new(delta=1e-9), new(delta=1e-9)
+    for study, large in ((plain, 10**6), (packed, 1)):
+        monkeypatch.setattr(saved, "LARGE", large)
+        rng = random.Random(8)
+        for _ in range(40):
+            answer(study, study.ask()[0], rng, (0.5, 0.5, 0.5))
+        assert study.doctor() == []
+    one, other = (study.look()[0].learner.to_dict() for study in (plain, packed))
+    assert (snapshot(plain)["learner"]["format"], snapshot(packed)["learner"]["format"]) == (1, 2)
+    assert len(snapshot(packed)["learner"]["N_ea"]["bytes"]) > 10
+    monkeypatch.setattr(saved, "LARGE", 10**6)
+    again = gb.Learner.from_dict(other).to_dict()
+    assert again == gb.Learner.from_dict(one).to_dict()
+    assert again["format"] == 1

@@ -10,6 +10,7 @@ from typing import Any
 from gobetween.errors import StoreError, StudyError
 from gobetween.study.events import row_after
 from gobetween.study.record import QueryRow, Store, StudyRecord
+from gobetween.study.saved import unpack
 from gobetween.study.spec import StudySpec
 from gobetween.study.state import FORMAT, StudyState, up_to_date
 
@@ -95,7 +96,14 @@ def _compare_snapshots(state: StudyState, snapshot: Mapping[str, Any], found: li
         replayed |= {key: held[key] for key in ("first_format", "lost", "jumps")}
     if held["old_trail"]:  # its moments were chosen by an earlier rule, which nobody can replay
         replayed |= {"trail": held["trail"], "old_trail": True}
+    for each in (replayed, held):
+        each["learner"] = _plain(each["learner"])
     _compare(replayed, {key: value for key, value in held.items() if key != "seq"}, "snapshot", found)
+
+
+def _plain(learner: Mapping[str, Any]) -> dict[str, Any]:
+    """A saved learner with all its numbers as such."""
+    return {key: value.tolist() if hasattr(value, "tolist") else value for key, value in unpack(learner).items()}
 
 
 def _shown(row: QueryRow | None) -> tuple[Any, ...] | None:
