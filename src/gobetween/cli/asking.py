@@ -110,8 +110,7 @@ def pending(call: Call, overdue: bool, utc: bool) -> None:
     from gobetween.pages.pending import is_late, pending_words, reminders
     from gobetween.study.transaction import shown
 
-    every = [shown(state, number, new=False) for number in state.open]
-    queries = [query for query in every if is_late(query, now)] if overdue else every
+    queries = [shown(state, number, new=False) for number in (state.late() if overdue else state.open)]
     lines = [f"{query_words(query).removesuffix(' (already asked)')}, {pending_words(query, now, utc)}" for query in queries]
     texts = reminders(state.spec.title, queries, utc) if overdue else []
     found = [asdict(query) | {"age": max(0.0, now - query.asked), "overdue": is_late(query, now)} for query in queries]

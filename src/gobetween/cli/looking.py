@@ -2,6 +2,7 @@
 
 import csv
 import sys
+from operator import itemgetter
 from pathlib import Path
 
 import click
@@ -61,17 +62,19 @@ def export(call: Call, to_csv: str | None, jsonl: str | None) -> None:
     study, written = call.open(view=True), {}
     from gobetween.pages.words import csv_safe
 
+    in_order = itemgetter(*COLUMNS)
     if to_csv:
         with target(to_csv) as stream:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(COLUMNS)
-            rows = [[csv_safe(dict(row)[column]) for column in COLUMNS] for row in study.export()]
-            writer.writerows(rows)
-        written["csv"] = len(rows)
+            written["csv"] = 0
+            for row in study.export():
+                writer.writerow([csv_safe(value) for value in in_order(row)])
+                written["csv"] += 1
     if jsonl:
         with target(jsonl) as stream:
-            for n, event in enumerate(study.events(), start=1):
-                stream.write(json_line(event) + "\n")
+            for n, line in enumerate(study.lines(), start=1):
+                stream.write(f"{line}\n")
                 written["jsonl"] = n
     if "-" not in (to_csv, jsonl):
         lines = [f"{numbered(n, 'line')} of {kind}" for kind, n in written.items()]

@@ -130,7 +130,10 @@ def print_json(value: object) -> None:
 
 def json_line(value: object) -> str:
     """One JSON object on one line."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(value)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 @contextmanager

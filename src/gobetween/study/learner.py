@@ -16,7 +16,7 @@ from gobetween.core.jit import index
 from gobetween.core.problem import check_names
 from gobetween.core.rule import SamplingRule, StoppingRule
 from gobetween.core.sampling import Tracking
-from gobetween.core.state import count, fill, new_state, new_tally
+from gobetween.core.state import Tally, count, fill, new_state, new_tally
 from gobetween.core.step import choose, observe, verdict
 from gobetween.core.stopping import EProcess
 from gobetween.core.types import Bools, Floats
@@ -385,6 +385,21 @@ class Learner:
     def counted(self) -> int:
         """Answers that the verdict counts."""
         return self._count
+
+    @property
+    def counted_tally(self) -> Tally:
+        """Pulls and sums of the answers that the verdict counts."""
+        return self._counted
+
+    @property
+    def waiting(self) -> int:
+        """Answers that are not counted yet, because an earlier query is open."""
+        return len(self._resolved)
+
+    def reach(self) -> Bools:
+        """The arms that each mediator may pull [E, K]: those declared or seen, all where nothing is declared."""
+        seen = self._state.N_ea[:, :-1] > 0
+        return np.asarray(seen | (self.setup.policies > 0.0) | ~self.setup.declared[:, None])
 
     def evidence(self) -> Evidence:
         """What the counted answers say about their leader, by the stopping rule."""

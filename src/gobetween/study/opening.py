@@ -11,7 +11,7 @@ from gobetween.errors import Fix, GoBetweenError, StoreError, StudyError
 from gobetween.files.paths import path_of
 from gobetween.files.toml import read_toml
 from gobetween.study.record import Store, present_spec
-from gobetween.study.spec import StudySpec, differences, fitting, unfitted
+from gobetween.study.spec import StudySpec, begun_with, differences, fitting, unfitted
 from gobetween.study.study import Study
 
 if TYPE_CHECKING:
@@ -73,7 +73,9 @@ def _opened(store: Store, name: str | None, actor: str | None, spec: StudySpec |
             return Study(store, name, actor)
     study = Study(store, name, actor)
     with store.reading(name) as record:
-        study.unsaved = () if spec is None else tuple(differences(present_spec(record), spec))
+        if spec is not None:
+            stored = present_spec(record)
+            study.unsaved = tuple(differences(stored, begun_with(stored, spec) if record.seq else spec))
     return study
 
 

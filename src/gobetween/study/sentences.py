@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from gobetween.export import numbered
+from gobetween.study.missing import jump_words, missing_condition, missing_words
 from gobetween.study.progress import Progress
 from gobetween.study.state import StudyState
 from gobetween.study.transaction import verdict_words
@@ -22,12 +23,13 @@ def sentence(state: StudyState, progress: Progress) -> str:
 
 
 def condition(state: StudyState) -> str:
-    """What the guarantee rests on where answers were taken out, as the end of its sentence."""
+    """What the guarantee rests on where answers are missing or were taken out, as the end of its sentence."""
     voided = sum(counts["voided"] for counts in state.counts.values())
-    if not voided:
-        return ""
     answers = "answer that was" if voided == 1 else f"{voided:,} answers that were"
-    return f", if the {answers} taken out did not depend on rewards"
+    parts = [missing_condition(state), f"the {answers} taken out" if voided else ""]
+    said = " and ".join(part for part in parts if part)
+    rewards = "rewards" if voided else "its reward" if said.startswith("the answer") else "their rewards"
+    return f", if {said} did not depend on {rewards}" if said else ""
 
 
 def how_far(state: StudyState, progress: Progress) -> str:
@@ -82,6 +84,7 @@ def assumptions(state: StudyState, progress: Progress) -> list[str]:
             f"Of the queries, {', '.join(missing)}: the guarantee assumes that this did not depend on rewards (the mediators' "
             "shares are shown)."
         )
+    found += [*missing_words(state), *jump_words(state)]
     if state.shaken:
         found.append(
             "An answer was taken out or corrected after the verdict, which stays as recorded until the study is resumed."

@@ -7,6 +7,7 @@ from gobetween.core.alarms import Alarm
 from gobetween.core.voice import broken, family_words
 from gobetween.export import html_table, json_safe
 from gobetween.study.events import Counts, Verdict
+from gobetween.study.missing import Missing, missing_of
 from gobetween.study.progress import Progress
 from gobetween.study.sentences import assumptions, how_far, sentence
 from gobetween.study.state import StudyState
@@ -90,6 +91,8 @@ class Status:
     pending: list[PendingStatus]
     assumptions: list[str]
     """What must hold for the guarantee, where this study gives reason to say so."""
+    missing: Missing | None
+    """Answers that expired or were cancelled, and the evidence with them at their worst."""
     from_log: FromLog | None
     """Files and rows that the study began from."""
     events: int
@@ -148,6 +151,7 @@ def status_of(name: str, state: StudyState, now: float, seq: int) -> Status:
         mediators=[_mediator(state, progress, e) for e in range(len(spec.mediators))],
         pending=_pending(state, now),
         assumptions=assumptions(state, progress),
+        missing=missing_of(state),
         from_log=None if state.absorbed is None else FromLog(files=state.absorbed["files"], rows=state.absorbed["rows"]),
         events=seq,
         at=now,
