@@ -61,6 +61,8 @@ class Family:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if issubclass(cls, tuple):  # as tuples all families without parameters would be equal
+            cls.__eq__, cls.__ne__, cls.__hash__ = _same, object.__ne__, _hash  # type: ignore[assignment]
         ends = getattr(cls, "low", None), getattr(cls, "high", None)
         if "span" not in cls.__dict__ and all(isinstance(end, (int, float)) for end in ends):
             low, high = map(float, ends)  # type: ignore[arg-type]  # they are numbers
@@ -147,6 +149,14 @@ class Family:
         left = "(" if self.low in self.open_ends or math.isinf(self.low) else "["
         right = ")" if self.high in self.open_ends or math.isinf(self.high) else "]"
         return f"{left}{self.low:g}, {self.high:g}{right}"
+
+
+def _same(one: Any, other: object) -> bool:
+    return type(one) is type(other) and tuple.__eq__(one, other) is True
+
+
+def _hash(family: Any) -> int:
+    return hash((type(family).__name__, *family))
 
 
 @by_type("float64")

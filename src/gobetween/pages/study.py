@@ -28,10 +28,9 @@ Trail = Sequence[tuple[int, float, float]]
 
 def sections(study: Study, utc: bool = False) -> tuple[str, list[Section]]:
     """Title and page."""
-    view = study.view(last=LAST)
-    status, state, log = view.status, view.state, [[event_words(event, utc)] for event in view.events]
-    past = history(study.events(limit=status.events) if status.events else (), state.trail, state.spec.wait_for)
-    facts = _about(status, state.spec) + _dates(status, past, _made(study), utc)
+    view = study.view(LAST, lambda state, events: history(events, state.trail, state.spec.wait_for))
+    status, state, past, log = view.status, view.state, view.past, [[event_words(event, utc)] for event in view.events]
+    facts = _about(status, state.spec) + _dates(status, past, view.created, utc)
     parts = [
         Section("", [*answer(status), *notes(status)]),
         Section("Figures", [*_over_time(past, state.trail, utc), *_pictures(status, state.spec, state.trail)]),
@@ -47,11 +46,6 @@ def sections(study: Study, utc: bool = False) -> tuple[str, list[Section]]:
 
 def _open_title(status: Status) -> str:
     return numbered(len(status.pending), "open query", "open queries")
-
-
-def _made(study: Study) -> float | None:
-    with study.store.reading(study.name) as record:
-        return record.about.get("created")
 
 
 def _mediators(status: Status, spec: StudySpec, queries: Sequence[int]) -> Grid:

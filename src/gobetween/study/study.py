@@ -35,6 +35,9 @@ class View:
     status: Status
     events: list[Event]
     """The last of them."""
+    created: float | None
+    past: Any
+    """What was made of all events."""
 
 
 class Exported(TypedDict):
@@ -227,12 +230,14 @@ class Study:
         with self.store.reading(self.name) as record:
             return state_now(record), record.now, record.seq
 
-    def view(self, last: int) -> View:
-        """State, status and the last so many events, all of one moment."""
+    def view(self, last: int, past: Callable[[StudyState, Iterator[Event]], Any] | None = None) -> View:
+        """State, status and the last so many events, all of one moment; `past` is shown the state and all events."""
         with self.store.reading(self.name) as record:
             state = state_now(record)
             events = list(record.events(max(0, record.seq - last))) if last else []
-            return View(state, status_of(self.name, state, record.now, record.seq), events)
+            found = None if past is None else past(state, record.events(0))
+            status = status_of(self.name, state, record.now, record.seq)
+            return View(state, status, events, record.about.get("created"), found)
 
     @property
     def spec(self) -> StudySpec:

@@ -24,7 +24,7 @@ def parse_terms(data: Mapping[str, Any]) -> dict[str, Any]:
         raise SpecError("arms: a study needs at least two arms")
     tables(data, "mediators")  # a plan may do without, a study not
     cast = parse_cast(data)
-    family = data.get("family", DEFAULT)
+    family = DEFAULT if data.get("family") is None else data["family"]
     return {
         "title": text(data.get("title", ""), "title"),
         "arms": cast.arms,
