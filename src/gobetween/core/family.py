@@ -152,7 +152,7 @@ class Family:
 
 
 def _same(one: Any, other: object) -> bool:
-    return type(one) is type(other) and tuple.__eq__(one, other) is True
+    return type(one) is type(other) and bool(tuple.__eq__(one, other))  # type: ignore[operator]  # both are tuples
 
 
 def _hash(family: Any) -> int:

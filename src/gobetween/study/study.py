@@ -1,7 +1,7 @@
 """A live study: the learner behind a store that loses nothing. Commands make events; a transaction records them or nothing."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
