@@ -14,7 +14,7 @@ import gobetween as gb
 from gobetween.core.transport import evidence
 
 POLICIES = [[0.1, 0.8, 0.1, 0.0], [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.1, 0.8], [0.2, 0.0, 0.4, 0.4]]
-PROBLEM = gb.Problem([1.5, 1.0, 0.7, 0.5], POLICIES)
+PROBLEM = gb.Problem([1.5, 1.0, 0.7, 0.5], POLICIES, family=gb.Gaussian(1.0))
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def per_step(problem: gb.Problem, sampling: Any, stopping: Any, runs: int, worke
 def large(steps: int = 20_000) -> float:
     """Microseconds per step at K = E = 100."""
     rng = np.random.default_rng(0)
-    problem = gb.Problem(np.linspace(1.0, 0.0, 100), rng.dirichlet(np.ones(100), size=100))
+    problem = gb.Problem(np.linspace(1.0, 0.0, 100), rng.dirichlet(np.ones(100), size=100), family=gb.Gaussian(1.0))
     start = time.perf_counter()
     gb.simulate(problem, gb.Tracking(), gb.GLR(), 1e-9, 1, seed=1, workers=1, max_steps=steps)
     return (time.perf_counter() - start) / steps * 1e6
@@ -70,7 +70,7 @@ def large(steps: int = 20_000) -> float:
 
 def learner(steps: int = 2000) -> float:
     """Microseconds of one ask and one tell."""
-    one = gb.Learner(4, POLICIES, delta=1e-12)
+    one = gb.Learner(4, POLICIES, delta=1e-12, family=gb.Gaussian(1.0))
     rng = np.random.default_rng(0)
     taken = 0.0
     for t in range(steps):
@@ -119,7 +119,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--no-peer", action="store_true", help="leave out best-arm")
     arguments = parser.parse_args()
-    paper, direct = gb.Problem(MEANS, POLICIES), gb.Problem(MEANS)
+    paper, direct = gb.Problem(MEANS, POLICIES, family=gb.Gaussian(1.0)), gb.Problem(MEANS, family=gb.Gaussian(1.0))
     base = bare_loop()
     print(f"bare loop: draw arm and reward, update counts    {base:7.3f} µs per step")
     rows = [

@@ -98,7 +98,11 @@ def by_cvxpy(means: Any, policies: Any) -> float:
     values = [
         (means[best] - means[a]) ** 2 / 4 * cvxpy.harmonic_mean(cvxpy.hstack([w[best], w[a]])) for a in range(K) if a != best
     ]
-    problem = cvxpy.Problem(cvxpy.Maximize(cvxpy.minimum(*values) if len(values) > 1 else values[0]), [cvxpy.sum(omega) == 1])
+    problem = cvxpy.Problem(
+        cvxpy.Maximize(cvxpy.minimum(*values) if len(values) > 1 else values[0]),
+        [cvxpy.sum(omega) == 1],
+        family=gb.Gaussian(1.0),
+    )
     problem.solve(solver=cvxpy.CLARABEL)
     return float(1 / problem.value)
 
@@ -146,12 +150,12 @@ def compare(name: str, means: Any, policies: Any, slow: bool) -> None:
     walk = means + 1e-3 * np.cumsum(rng.normal(size=(200, K)), axis=0) / np.sqrt(K)
     walk = np.vstack([walk, walk[::-1]])
     n = max(2, 20_000 // (K * E))
-    T = gb.lower_bound(gb.Problem(means, policies), tol=TOL).T_star
+    T = gb.lower_bound(gb.Problem(means, policies, family=gb.Gaussian(1.0)), tol=TOL).T_star
     program = cone_program(means, policies)
     rows = {
         "kernel, cold": seconds(lambda: many(FAMILY, means[None, :], R, TOL, COLD, point, workspace, n)) / n,
         "kernel, warm": seconds(lambda: many(FAMILY, walk, R, TOL, WARM, point, workspace, 400)) / 400,
-        "gb.lower_bound": seconds(lambda: gb.lower_bound(gb.Problem(means, policies), tol=TOL)),
+        "gb.lower_bound": seconds(lambda: gb.lower_bound(gb.Problem(means, policies, family=gb.Gaussian(1.0)), tol=TOL)),
         "Clarabel, direct": seconds(lambda: by_clarabel(program)),
     }
     checks = {"Clarabel, direct": by_clarabel(program)}
@@ -169,8 +173,8 @@ def compare(name: str, means: Any, policies: Any, slow: bool) -> None:
 def large() -> None:
     """K = E = 1,000, dense, certified to 1e-6."""
     rng = np.random.default_rng(0)
-    problem = gb.Problem(rng.normal(size=1000), rng.dirichlet(np.ones(1000), size=1000))
-    gb.lower_bound(gb.Problem([1.0, 0.0]))  # load the compiled code
+    problem = gb.Problem(rng.normal(size=1000), rng.dirichlet(np.ones(1000), size=1000), family=gb.Gaussian(1.0))
+    gb.lower_bound(gb.Problem([1.0, 0.0], family=gb.Gaussian(1.0)))  # load the compiled code
     start = time.perf_counter()
     bound = gb.lower_bound(problem, tol=TOL)
     taken = time.perf_counter() - start

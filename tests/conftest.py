@@ -29,6 +29,7 @@ LONG = (
     "core/test_bound.py",
     "study/test_study_machine.py",
 )
+os.environ["GOBETWEEN_TRACEBACK"] = "1"  # no command hides a bug from a test
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -18,6 +18,7 @@ SPEC: dict[str, Any] = {
     "family": "bernoulli",
     "delta": 0.1,
     "lease": "1h",
+    "wait_for": "lease",
     "arms": [{"name": "a"}, {"name": "b"}, {"name": "c"}],
     "mediators": [
         {"name": "x", "policy": [0.5, 0.5, 0.0], "contact": "x@example.org"},

@@ -26,8 +26,8 @@ from gobetween.core.transport import evidence
 from gobetween.simulation.summary import exact_interval
 
 POLICIES = [[0.1, 0.8, 0.1, 0.0], [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.1, 0.8], [0.2, 0.0, 0.4, 0.4]]
-EXPERIMENT_1 = gb.Problem([1.5, 1.0, 0.7, 0.5], POLICIES)
-EXPERIMENT_2 = gb.Problem([5.0, 1.0], [[0.01, 0.99]] + [[0.0, 1.0]] * 9)
+EXPERIMENT_1 = gb.Problem([1.5, 1.0, 0.7, 0.5], POLICIES, family=gb.Gaussian(1.0))
+EXPERIMENT_2 = gb.Problem([5.0, 1.0], [[0.01, 0.99]] + [[0.0, 1.0]] * 9, family=gb.Gaussian(1.0))
 
 
 def instances(family: Family) -> dict[str, tuple[gb.Problem, Any, int]]:

@@ -2,7 +2,7 @@
 
     import gobetween as gb
 
-    problem = gb.Problem([1.5, 1.0, 0.7, 0.5], policies)
+    problem = gb.Problem([1.5, 1.0, 0.7, 0.5], policies, family=gb.Gaussian(1.0))
     gb.lower_bound(problem).queries(delta=0.05)
 
 Names are loaded when first used, so that importing the package costs nothing; `__init__.pyi` lists them, each once.

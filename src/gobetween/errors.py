@@ -29,6 +29,7 @@ FIXES: Mapping[str, str] = {
     "columns": "name columns with mediator=…, arm=…, reward=…",
     "correct": "correct({}, …) changes that",
     "create": "Study.create makes one",
+    "family": "the family of other rewards must be said, such as family=gb.Gaussian(sigma=2.0)",
     "migrate": "migrate_study brings it up to date",
     "other-file": "name another file",
     "plugin": "or import the module that brings it",
@@ -36,6 +37,7 @@ FIXES: Mapping[str, str] = {
     "restore": "keep a copy of it before anything else; restore_study brings back a backup",
     "resume": "resume() goes on",
     "resume-anyway": "resume() asks on all the same",
+    "sigma": "write gb.Gaussian(sigma=2.0), with yours",
     "silent": "if this mediator sometimes answers nothing, say silent=True",
     "skip-bad": "skip_bad=True leaves them out",
     "status": "status() shows it",
@@ -54,6 +56,7 @@ def without_passwords(text: str) -> str:
     return _PARAMETER.sub(r"\1=***", _URL.sub(r"\1:***@", text))
 
 
+_LONG = re.compile(r"(\S{200})\S{300,}+")  # what no one reads, and what would take long to search
 _URL = re.compile(r"(\w+:/+[^\s:/@]*):[^\s@]*(?:@[^\s@/]*)*@")
 _PARAMETER = re.compile(r"(?i)\b((?:ssl)?password|passwd|pwd)=(?!\*\*\*)[^&\s'\"]+")
 
@@ -61,8 +64,11 @@ _PARAMETER = re.compile(r"(?i)\b((?:ssl)?password|passwd|pwd)=(?!\*\*\*)[^&\s'\"
 class GoBetweenError(ValueError):
     """A mistake in what was given; the message is one sentence for the person who gave it."""
 
+    status = 2
+    """With which a command ends."""
+
     def __init__(self, what: str, *, where: Where = (), fix: Fix | None = None) -> None:
-        what = without_passwords(what)
+        what = without_passwords(_LONG.sub(r"\1…", what))
         super().__init__(what)
         self.what, self.where, self.fix = what, where, fix
 
@@ -90,6 +96,12 @@ class StudyError(GoBetweenError):
 
 class ConflictError(StudyError):
     """What was said before differs from what is said now."""
+
+
+class AlarmError(StudyError):
+    """Refused, and an alarm breaks the guarantee of the study's verdict."""
+
+    status = 3
 
 
 class LogError(GoBetweenError):

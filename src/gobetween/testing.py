@@ -15,6 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from gobetween.core.families import Gaussian
 from gobetween.core.family import Family, draw, log_mixture, span, tilt
 from gobetween.core.family import coordinate as to_coordinate
 from gobetween.core.loops import DONE, episodes, pull
@@ -179,7 +180,7 @@ def check_stopping(rule: StoppingRule | str, problem: Problem | None = None, run
 
 def easy() -> Problem:
     """A problem that any rule solves soon."""
-    return Problem([1.5, 0.5, 0.0], POLICIES)
+    return Problem([1.5, 0.5, 0.0], POLICIES, family=Gaussian(1.0))
 
 
 def same_steps(problem: Problem, sampling: SamplingRule, stopping: StoppingRule, delta: float = 1e-3, most: int = 600) -> None:

@@ -167,6 +167,7 @@ def test_simulate_shows_a_table_and_writes_rows(tmp_path: Path) -> None:
     done = simulate("--csv", tmp_path / "runs.csv", "--delta", "0.4,0.1")
     assert done.returncode == 0, done.stderr
     assert "Sampling tracking, stopping e-process, 6 runs" in done.stdout
+    assert "Rewards: gaussian, σ = 1" in done.stdout
     assert "128.8" in done.stdout
     rows = (tmp_path / "runs.csv").read_text().splitlines()
     assert rows[0] == "run,delta,tau,correct,censored"
@@ -187,7 +188,8 @@ def test_with_costs_every_number_stands_under_its_name() -> None:
 def test_simulate_json_has_the_documented_shape() -> None:
     done = simulate("--json", "--delta", "0.4", "--sampling", "uniform", "--stopping", "paper")
     data = json.loads(done.stdout)
-    assert list(data) == ["title", "format", "sampling", "stopping", "runs", "seed", "results"]
+    assert list(data) == ["title", "format", "sampling", "stopping", "runs", "seed", "family", "results"]
+    assert data["family"] == {"name": "gaussian", "sigma": 1.0}
     assert list(data["results"][0]) == [
         "delta", "runs", "mean", "half_width", "quantiles", "wrong", "wrong_low", "wrong_high", "censored",
         "cost", "cost_half_width", "bound", "ratio",

@@ -102,12 +102,12 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
     assert list(asked) == ["format", "queries"]
     assert list(asked["queries"][0]) == ["id", "mediator", "contact", "asked", "until", "worker", "reissue_of", "new"]
     told = data(folder, "tell", 0, "--arm", "letter", "--reward", 1)
-    assert list(told) == ["format", "recorded", "query", "late", "asked", "stopped", "stood"]
+    assert list(told) == ["format", "recorded", "query", "late", "asked", "stopped", "stood", "alarm"]
     status = data(folder, "status")
     assert list(status) == [
         "format", "name", "title", "state", "sentence", "how_far", "verdict", "leader", "statistic", "threshold", "p_value", "delta",
-        "counted", "told", "waiting_for", "queries_to_go", "cost_to_go", "queries", "cost", "max_queries", "max_cost", "arms",
-        "mediators", "pending", "assumptions", "from_log", "events", "at",
+        "family", "parameters", "alarms", "counted", "told", "waiting_for", "queries_to_go", "cost_to_go", "queries", "cost", "max_queries", "max_cost", "arms",
+        "mediators", "pending", "assumptions", "missing", "from_log", "events", "at",
     ]  # fmt: skip
     assert list(status["arms"][0]) == ["arm", "pulls", "estimate", "low", "high"]
     assert list(status["mediators"][0]) == [

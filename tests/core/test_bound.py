@@ -13,7 +13,7 @@ import gobetween as gb
 
 MEANS = [1.5, 1.0, 0.7, 0.5]
 POLICIES = [[0.1, 0.8, 0.1, 0.0], [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.1, 0.8], [0.2, 0.0, 0.4, 0.4]]
-EXPERIMENT_1 = gb.Problem(MEANS, POLICIES)
+EXPERIMENT_1 = gb.Problem(MEANS, POLICIES, family=gb.Gaussian(1.0))
 
 
 def brackets(bound: gb.LowerBound) -> None:
@@ -27,9 +27,9 @@ def brackets(bound: gb.LowerBound) -> None:
     ("problem", "T_star", "omega"),
     [
         (EXPERIMENT_1, 45 + 20 * math.sqrt(2), [0.52240, 0, 0, 0.47760]),
-        (gb.Problem(MEANS), 38.156738, [0.427727, 0.411243, 0.101294, 0.059736]),
-        (gb.Problem(MEANS, [[0.075, 0.25, 0.35, 0.325]]), 416 / 3, [1.0]),
-        (gb.Problem([5.0, 1.0], [[0.01, 0.99]] + [[0.0, 1.0]] * 9), 1250 / 99, [1.0] + [0.0] * 9),
+        (gb.Problem(MEANS, family=gb.Gaussian(1.0)), 38.156738, [0.427727, 0.411243, 0.101294, 0.059736]),
+        (gb.Problem(MEANS, [[0.075, 0.25, 0.35, 0.325]], family=gb.Gaussian(1.0)), 416 / 3, [1.0]),
+        (gb.Problem([5.0, 1.0], [[0.01, 0.99]] + [[0.0, 1.0]] * 9, family=gb.Gaussian(1.0)), 1250 / 99, [1.0] + [0.0] * 9),
         (
             gb.Problem([0.5, 0.45, 0.43, 0.4], family=gb.Bernoulli()),
             989.7921,
@@ -116,7 +116,7 @@ def test_costs_are_certified_too(problem: gb.Problem, costs: list[float]) -> Non
 
 
 def test_silence_costs_queries_in_proportion() -> None:
-    answered_half = gb.Problem(MEANS, 0.5 * np.array(POLICIES), silent=True)
+    answered_half = gb.Problem(MEANS, 0.5 * np.array(POLICIES), silent=True, family=gb.Gaussian(1.0))
     assert gb.lower_bound(answered_half).T_star == pytest.approx(2 * (45 + 20 * math.sqrt(2)), rel=1e-9)
 
 
@@ -129,13 +129,15 @@ def test_one_mediator_has_a_closed_form(gaps: list[float], weights: list[float])
     pi = np.array(weights[: len(gaps) + 1])
     pi /= pi.sum()
     rivals = [0.5 * gap**2 * pi[0] * p / (pi[0] + p) for gap, p in zip(gaps, pi[1:], strict=True)]
-    bound = gb.lower_bound(gb.Problem(np.append(0.0, -np.array(gaps)), [pi]))
+    bound = gb.lower_bound(gb.Problem(np.append(0.0, -np.array(gaps)), [pi], family=gb.Gaussian(1.0)))
     assert bound.T_star == pytest.approx(1 / min(rivals), rel=1e-12)
 
 
 def test_T_grows_without_bound_as_an_arm_disappears() -> None:
     """Appendix C: T* → ∞ as π(a) → 0."""
-    values = [gb.lower_bound(gb.Problem([1.0, 0.0], [[p, 1 - p]])).T_star for p in (1e-2, 1e-4, 1e-8, 1e-12)]
+    values = [
+        gb.lower_bound(gb.Problem([1.0, 0.0], [[p, 1 - p]], family=gb.Gaussian(1.0))).T_star for p in (1e-2, 1e-4, 1e-8, 1e-12)
+    ]
     assert values == pytest.approx([2 / (p * (1 - p)) for p in (1e-2, 1e-4, 1e-8, 1e-12)], rel=1e-9)
 
 
@@ -148,8 +150,8 @@ def value(problem: gb.Problem, omega: np.ndarray) -> float:
 
 def test_proposition_2_maximisers_form_a_convex_set() -> None:
     """A duplicate makes ω* a set; the midpoint of two maximisers is one too."""
-    doubled = gb.Problem(MEANS, [*POLICIES, POLICIES[0]])
-    bound = gb.lower_bound(gb.Problem(MEANS, POLICIES))
+    doubled = gb.Problem(MEANS, [*POLICIES, POLICIES[0]], family=gb.Gaussian(1.0))
+    bound = gb.lower_bound(gb.Problem(MEANS, POLICIES, family=gb.Gaussian(1.0)))
     one, other = np.append(bound.omega, 0.0), np.append(bound.omega, 0.0)
     other[0], other[4] = other[4], other[0]
     best = 1 / bound.T_star
@@ -158,7 +160,7 @@ def test_proposition_2_maximisers_form_a_convex_set() -> None:
 
 
 def test_a_tie_is_a_status() -> None:
-    bound = gb.lower_bound(gb.Problem([1.0, 1.0, 0.5], np.eye(3)))
+    bound = gb.lower_bound(gb.Problem([1.0, 1.0, 0.5], np.eye(3), family=gb.Gaussian(1.0)))
     assert (bound.status, bound.T_star, bound.T_lower, bound.gap) == ("tie", math.inf, math.inf, 0.0)
     assert bound.queries(0.1) == math.inf
     assert bound.queries(0.7) == 0.0
@@ -180,7 +182,7 @@ def test_gaps_beyond_double_precision_are_refused(means: list[float], family: gb
 
 
 def test_a_plan_without_some_mediators() -> None:
-    doubled = gb.Problem(MEANS, [*POLICIES, POLICIES[0]])
+    doubled = gb.Problem(MEANS, [*POLICIES, POLICIES[0]], family=gb.Gaussian(1.0))
     bound = gb.lower_bound(doubled, without=[4])
     assert bound.omega[4] == 0.0
     assert bound.T_star == pytest.approx(45 + 20 * math.sqrt(2), rel=1e-9)
@@ -210,7 +212,9 @@ def test_bad_tolerance(tol: float) -> None:
 
 
 def test_an_unreachable_tolerance_is_inexact_but_true() -> None:
-    bound = gb.lower_bound(gb.Problem(np.linspace(1, 0, 9), np.random.default_rng(0).dirichlet(np.ones(9), 9)), tol=1e-17)
+    bound = gb.lower_bound(
+        gb.Problem(np.linspace(1, 0, 9), np.random.default_rng(0).dirichlet(np.ones(9), 9), family=gb.Gaussian(1.0)), tol=1e-17
+    )
     assert bound.status in ("inexact", "optimal")
     assert bound.gap < 1e-12
     assert bound.T_lower <= bound.T_upper
@@ -237,7 +241,7 @@ def test_sizes_and_shapes(K: int, E: int) -> None:
     rng = np.random.default_rng(K * 1000 + E)
     policies = rng.dirichlet(np.full(K, 0.3), size=E) + 1e-9
     policies /= policies.sum(axis=1, keepdims=True)
-    problem = gb.Problem(rng.normal(size=K), policies)
+    problem = gb.Problem(rng.normal(size=K), policies, family=gb.Gaussian(1.0))
     bound = gb.lower_bound(problem)
     assert bound.gap <= 1e-9
     assert np.count_nonzero(bound.omega) <= np.count_nonzero(bound.rival_weights) + 1
@@ -247,16 +251,16 @@ def test_sizes_and_shapes(K: int, E: int) -> None:
 
 
 def test_a_bound_shows_itself_shortly() -> None:
-    problem = gb.Problem({"x": 1.0, "y": 0.0}, {"m": [0.5, 0.5], "<n>": [0.1, 0.9]})
+    problem = gb.Problem({"x": 1.0, "y": 0.0}, {"m": [0.5, 0.5], "<n>": [0.1, 0.9]}, family=gb.Gaussian(1.0))
     bound = gb.lower_bound(problem)
     assert repr(bound).startswith("LowerBound(T* = 8 queries, optimal, gap ")
     page = bound._repr_html_()
     assert "<td>m</td><td>100.00%</td>" in page
     assert "&lt;n&gt;" in page
     assert "share of cost" not in page
-    priced = gb.lower_bound(gb.Problem([1.0, 0.0], problem.policies, costs=[2.0, 1.0]))
+    priced = gb.lower_bound(gb.Problem([1.0, 0.0], problem.policies, costs=[2.0, 1.0], family=gb.Gaussian(1.0)))
     assert " cost, " in repr(priced)
     assert "share of cost" in priced._repr_html_()
-    tied = gb.lower_bound(gb.Problem([1.0, 1.0]))
+    tied = gb.lower_bound(gb.Problem([1.0, 1.0], family=gb.Gaussian(1.0)))
     assert repr(tied) == "LowerBound(T* = inf queries, tie, gap 0)"
     assert "100" not in tied._repr_html_()

@@ -24,7 +24,7 @@ from gobetween.testing import check_family, check_sampling, check_stopping, engi
 
 SOURCE = Path(__file__).parent.parent.parent / "src" / "gobetween"
 GOLDEN = Path(__file__).parent / "golden_paths.json"
-PROBLEM = gb.Problem([1.5, 0.5, 0.0], [[0.6, 0.3, 0.1], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6]])
+PROBLEM = gb.Problem([1.5, 0.5, 0.0], [[0.6, 0.3, 0.1], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6]], family=gb.Gaussian(1.0))
 
 
 def shown(value: object) -> str:
@@ -117,7 +117,9 @@ def test_an_own_rule_sees_everything() -> None:
             seen.append([view.declared.copy(), view.costs.copy(), rng.random(), view.family])
             return super().choose(view, available, rng)
 
-    learner = gb.Learner(["a", "b"], {"x": [0.5, 0.5], "y": None}, sampling=Spy(), costs=[1.0, 2.0], delta=0.1)
+    learner = gb.Learner(
+        ["a", "b"], {"x": [0.5, 0.5], "y": None}, sampling=Spy(), costs=[1.0, 2.0], delta=0.1, family=gb.Gaussian(1.0)
+    )
     for t in range(3):
         learner.tell(learner.ask(), arm="a", reward=float(t))
     (t, N_e, N_ea, N_a, S_a, policies), (declared, costs, chance, family) = seen[-2], seen[-1]
@@ -143,7 +145,7 @@ def test_a_choice_that_cannot_be_asked_is_refused_by_name() -> None:
 
     with pytest.raises(gb.ProblemError, match=r"Lost\.choose named a mediator who cannot be asked"):
         gb.simulate(PROBLEM, Lost(), runs=1, workers=1)
-    learner = gb.Learner(3, 3, sampling=Lost())
+    learner = gb.Learner(3, 3, sampling=Lost(), family=gb.Gaussian(1.0))
     before = json.dumps(learner.queries)
     with pytest.raises(gb.ProblemError, match=r"Lost\.choose named a mediator who cannot be asked"):
         learner.ask()
@@ -166,7 +168,7 @@ def test_a_choice_that_cannot_be_asked_is_refused_by_name() -> None:
 def test_what_is_no_rule_is_refused_before_the_first_step(value: Any, message: str) -> None:
     for use in (
         lambda: gb.simulate(PROBLEM, value, runs=1),
-        lambda: gb.Learner(2, 2, sampling=value),
+        lambda: gb.Learner(2, 2, sampling=value, family=gb.Gaussian(1.0)),
         lambda: gb.replay_logs({"arm": ["a", "b"], "reward": [0, 1]}, sampling=value),
     ):
         with pytest.raises(gb.ProblemError) as caught:
@@ -176,7 +178,10 @@ def test_what_is_no_rule_is_refused_before_the_first_step(value: Any, message: s
 
 @pytest.mark.parametrize("value", [gb.EProcess, lambda: 0, None, gb.Tracking(), object(), "eprocess"], ids=shown)
 def test_what_is_no_stopping_rule_is_refused_before_the_first_step(value: Any) -> None:
-    for use in (lambda: gb.simulate(PROBLEM, "tracking", value, runs=1), lambda: gb.Learner(2, 2, stopping=value)):
+    for use in (
+        lambda: gb.simulate(PROBLEM, "tracking", value, runs=1),
+        lambda: gb.Learner(2, 2, stopping=value, family=gb.Gaussian(1.0)),
+    ):
         with pytest.raises(gb.ProblemError, match="stopping rule"):
             use()
 
@@ -220,7 +225,7 @@ def test_registering_is_refused_where_it_would_mislead() -> None:
     with pytest.raises(gb.ProblemError, match="Nameless has no name"):
         gb.register(Nameless)
     with pytest.raises(gb.SpecError, match=r"Nameless cannot be saved: put @gb.register above its class"):
-        gb.Learner(2, 2, sampling=Nameless()).to_dict()
+        gb.Learner(2, 2, sampling=Nameless(), family=gb.Gaussian(1.0)).to_dict()
 
 
 def test_functions_that_cannot_be_called_are_refused_by_name() -> None:
@@ -237,7 +242,7 @@ def test_functions_that_cannot_be_called_are_refused_by_name() -> None:
     ):
         gb.simulate(PROBLEM, Deaf(), runs=1)
     with pytest.raises(gb.ProblemError, match=r"Forgetful\.memory must return an array of numbers, not 'nothing'"):
-        gb.Learner(2, 2, sampling=Forgetful())
+        gb.Learner(2, 2, sampling=Forgetful(), family=gb.Gaussian(1.0))
 
 
 @gb.register

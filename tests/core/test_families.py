@@ -127,3 +127,12 @@ def test_bad_bounds() -> None:
 def test_the_registry_knows_every_family() -> None:
     ours = {name for name, kind in classes("family").items() if kind.__module__.startswith("gobetween.")}
     assert ours == {"bernoulli", "bounded", "exponential", "gaussian", "poisson"}
+
+
+def test_families_are_equal_only_to_their_own_kind() -> None:
+    families: list[gb.Family] = [gb.Bernoulli(), gb.Poisson(), gb.Exponential(), gb.Gaussian(1.0), gb.Gaussian(2.0)]
+    for i, one in enumerate(families):
+        assert [one == other for other in families] == [i == j for j in range(len(families))]
+        assert [one != other for other in families] == [i != j for j in range(len(families))]
+    assert len({*families, gb.Poisson(), gb.Gaussian(2.0)}) == len(families)
+    assert gb.Poisson() != ()

@@ -12,7 +12,7 @@ POLICIES = [[0.1, 0.8, 0.1, 0.0], [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.1, 0.8], [0
 
 
 def test_price_of_experiment_1() -> None:
-    price = gb.price_of_mediation(gb.Problem(MEANS, POLICIES))
+    price = gb.price_of_mediation(gb.Problem(MEANS, POLICIES, family=gb.Gaussian(1.0)))
     assert price.ratio == pytest.approx(73.2842712 / 38.156738, rel=1e-6)
     assert price.lower <= price.ratio <= price.upper
     assert not price.is_free
@@ -20,13 +20,13 @@ def test_price_of_experiment_1() -> None:
 
 
 def test_direct_control_is_free() -> None:
-    price = gb.price_of_mediation(gb.Problem(MEANS))
+    price = gb.price_of_mediation(gb.Problem(MEANS, family=gb.Gaussian(1.0)))
     assert price.is_free
     assert price.ratio == pytest.approx(1.0, rel=1e-9)
 
 
 def test_a_tie_has_no_price() -> None:
-    price = gb.price_of_mediation(gb.Problem([1.0, 1.0], [[0.5, 0.5]]))
+    price = gb.price_of_mediation(gb.Problem([1.0, 1.0], [[0.5, 0.5]], family=gb.Gaussian(1.0)))
     assert np.isnan(price.ratio)
     assert not price.is_free
 
@@ -58,28 +58,28 @@ def test_proposition_1_a_mixture_of_policies_is_free(problem: gb.Problem, seed: 
 
 
 def test_proposition_1_outside_the_hull_there_is_a_price() -> None:
-    best = gb.lower_bound(gb.Problem(MEANS)).omega
+    best = gb.lower_bound(gb.Problem(MEANS, family=gb.Gaussian(1.0))).omega
     for step in (0.3, 0.03, 0.003):
         policies = np.vstack([best + step * np.array([0.1, -0.1, 0, 0]), best + step * np.array([0.1, 0, -0.1, 0])])
-        price = gb.price_of_mediation(gb.Problem(MEANS, policies))
+        price = gb.price_of_mediation(gb.Problem(MEANS, policies, family=gb.Gaussian(1.0)))
         assert not price.is_free
         assert price.lower > 1.0
 
 
 @pytest.mark.parametrize("costs", [[1.0, 9.0, 2.0, 5.0], [0.1] * 4])
 def test_the_price_is_counted_in_queries_whatever_they_cost(costs: list[float]) -> None:
-    free, priced = (gb.price_of_mediation(gb.Problem(MEANS, POLICIES, costs=c)) for c in (None, costs))
+    free, priced = (gb.price_of_mediation(gb.Problem(MEANS, POLICIES, costs=c, family=gb.Gaussian(1.0))) for c in (None, costs))
     assert priced.ratio == pytest.approx(free.ratio, rel=1e-9)
     assert priced.distance == pytest.approx(free.distance, abs=1e-9)
 
 
 def test_what_is_free_has_no_price_and_lies_in_the_hull() -> None:
     """Each half of Proposition 1 by itself is fooled, by an arm that hardly matters or by a price too small to see."""
-    far = gb.price_of_mediation(gb.Problem([1.0, 0.0, -1e5], [[0.5, 0.5 - 1e-13, 1e-13]]))
+    far = gb.price_of_mediation(gb.Problem([1.0, 0.0, -1e5], [[0.5, 0.5 - 1e-13, 1e-13]], family=gb.Gaussian(1.0)))
     assert far.distance < 1e-7
     assert far.lower > 1.01
     assert not far.is_free
-    near = gb.price_of_mediation(gb.Problem([1.0, 0.0], [[0.5 + 1e-5, 0.5 - 1e-5]]))
+    near = gb.price_of_mediation(gb.Problem([1.0, 0.0], [[0.5 + 1e-5, 0.5 - 1e-5]], family=gb.Gaussian(1.0)))
     assert near.distance > 1e-6
     assert near.upper < 1.0 + 1e-6
     assert not near.is_free
@@ -96,27 +96,29 @@ def names(problem: gb.Problem) -> list[tuple[int, str]]:
 
 
 def test_of_twins_the_first_stays() -> None:
-    assert names(gb.Problem([5.0, 1.0], [[0.01, 0.99]] + [[0.0, 1.0]] * 4)) == [(i, "duplicate") for i in (2, 3, 4)]
-    assert names(gb.Problem(MEANS, POLICIES)) == []
+    assert names(gb.Problem([5.0, 1.0], [[0.01, 0.99]] + [[0.0, 1.0]] * 4, family=gb.Gaussian(1.0))) == [
+        (i, "duplicate") for i in (2, 3, 4)
+    ]
+    assert names(gb.Problem(MEANS, POLICIES, family=gb.Gaussian(1.0))) == []
 
 
 def test_mixtures_and_dominated_mediators() -> None:
-    corners_and_middle = gb.Problem([1.0, 0.0], [[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
+    corners_and_middle = gb.Problem([1.0, 0.0], [[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]], family=gb.Gaussian(1.0))
     assert names(corners_and_middle) == [(1, "mixture")]
-    cheap_twin = gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.5, 0.5]], costs=[2.0, 1.0])
+    cheap_twin = gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.5, 0.5]], costs=[2.0, 1.0], family=gb.Gaussian(1.0))
     assert names(cheap_twin) == [(0, "dominated")]
-    silent_twin = gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.4, 0.4]], silent=True)
+    silent_twin = gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.4, 0.4]], silent=True, family=gb.Gaussian(1.0))
     assert names(silent_twin) == [(1, "dominated")]
-    cheap_and_silent = gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.4, 0.4]], silent=True, costs=[1.0, 0.5])
+    cheap_and_silent = gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.4, 0.4]], silent=True, costs=[1.0, 0.5], family=gb.Gaussian(1.0))
     assert names(cheap_and_silent) == [(0, "dominated")]
-    never_answers = gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.0, 0.0]], silent=True)
+    never_answers = gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.0, 0.0]], silent=True, family=gb.Gaussian(1.0))
     assert names(never_answers) == [(1, "dominated")]
 
 
 @pytest.mark.parametrize("rare", [1e-6, 1e-9, 1e-12])
 def test_the_only_way_to_a_rare_arm_is_never_pruned(rare: float) -> None:
     """A solver's tolerance of 1e-7 must not make an arm unreachable."""
-    problem = gb.Problem([1.0, 0.5, 0.0], [[0.5, 0.5, 0.0], [0.5 - rare, 0.5, rare], [0.0, 1.0, 0.0]])
+    problem = gb.Problem([1.0, 0.5, 0.0], [[0.5, 0.5, 0.0], [0.5 - rare, 0.5, rare], [0.0, 1.0, 0.0]], family=gb.Gaussian(1.0))
     assert 1 not in [e for e, _ in names(problem)]
 
 

@@ -19,10 +19,19 @@ PI = [[0.5, 0.5], [0.1, 0.9]]
         (dict(means=[]), "means must be a list of numbers"),
         (dict(means=[[1, 2]]), "means must be a list of numbers, not an array of shape (1, 2)"),
         (dict(means=["a", "b"]), "means must be a list of numbers"),
-        (dict(means=[1.0, math.nan]), "means[1] = nan ('arm 2') is not a mean of the gaussian family"),
+        (dict(means=[1.0, math.nan]), "means[1] = nan ('arm 2') is not a mean of the bernoulli family"),
+        (dict(means=[1.0, math.nan], family=gb.Gaussian(1.0)), "means[1] = nan ('arm 2') is not a mean of the gaussian family"),
+        (
+            dict(means=[1.5, 0.5]),
+            "means[0] = 1.5 ('arm 1') is not a mean of the bernoulli family, the default: it must lie in [0, 1]; the family of other rewards must be said, such as family=gb.Gaussian(sigma=2.0)",
+        ),
+        (
+            dict(means=[1.0, 0.0], family="gaussian"),
+            "gaussian needs sigma, the standard deviation of a reward; write gb.Gaussian(sigma=2.0), with yours",
+        ),
         (
             dict(means=[1.2, 0.5], family=gb.Bernoulli()),
-            "means[0] = 1.2 ('arm 1') is not a mean of the bernoulli family: it must lie in [0, 1]",
+            "means[0] = 1.2 ('arm 1') is not a mean of the bernoulli family, the default: it must lie in [0, 1]",
         ),
         (
             dict(means=[1.2, -0.5], family=gb.Poisson()),
@@ -64,7 +73,7 @@ PI = [[0.5, 0.5], [0.1, 0.9]]
             dict(means=[1, 0], policies=[[50, 50]]),
             "policies[0][0] = 50 (mediator 'mediator 1', arm 'arm 1'): a probability is a number from 0 to 1; divide percentages by 100",
         ),
-        (dict(means=[1, 1e60]), "means[1] = 1e+60 ('arm 2') is not a mean of the gaussian family"),
+        (dict(means=[1, 1e60], family=gb.Gaussian(1.0)), "means[1] = 1e+60 ('arm 2') is not a mean of the gaussian family"),
         (dict(means=[1, 0], policies=[[1e308, 1e308]]), "policies[0][0] = 1e+308"),
         (dict(means=[1, 0], policies=[[0.5, math.inf]]), "policies[0][1] = inf (mediator 'mediator 1', arm 'arm 2')"),
         (
@@ -77,7 +86,7 @@ PI = [[0.5, 0.5], [0.1, 0.9]]
             "policies[0] (mediator 'mediator 1') sums to 1.1: it must sum to at most 1",
         ),
         (
-            dict(means=[2, 1, 0], policies=[[0, 1, 0]]),
+            dict(means=[1, 0.5, 0], policies=[[0, 1, 0]]),
             "no mediator ever pulls 'arm 1', 'arm 3': drop these arms or add a mediator who can pull them",
         ),
         (
@@ -105,7 +114,7 @@ def test_every_mistake_is_named(arguments: dict[str, Any], message: str) -> None
 
 
 def test_direct_control_is_the_identity() -> None:
-    problem = gb.Problem([1.0, 0.0, 0.5], arms=["x", "y", "z"])
+    problem = gb.Problem([1.0, 0.0, 0.5], family=gb.Gaussian(1.0), arms=["x", "y", "z"])
     assert problem.direct
     assert (problem.policies == np.eye(3)).all()
     assert problem.mediators == ("x", "y", "z")

@@ -23,7 +23,7 @@ def test_bad_rows_are_counted_and_listed(tmp_path: Path) -> None:
     reasons = dict(listed)
     assert reasons[2] == reasons[8] == "its reward is missing or no number"
     assert (reasons[3], reasons[4]) == ("has no arm", "has no mediator")
-    assert reasons[5] == "reward 0.5 is not possible: a bernoulli reward is 0 or 1"
+    assert reasons[5] == "reward 0.5 is not possible: a bernoulli reward is 0 or 1 (the default family: others must be said)"
     assert reasons[6] == "has 2 cells, the header 3"
     assert "9 rows cannot be used" in str(caught.value)
     assert f"{path} row 2, {path} row 8, {path} row 9: its reward is missing or no number" in str(caught.value)

@@ -24,13 +24,14 @@ def test_command_line(tmp_path: Path) -> None:
     done = run(tmp_path, "logs", "analyse", "log.csv", "--order", "at", "--report", "page")
     assert done.returncode == 0, done.stderr
     assert (
-        "The best arm is 'a', wrong with probability at most 0.05; of 400 rows it could first be claimed at row" in done.stdout
+        "The best arm is 'a'; this is wrong with probability at most 0.05.\nOf 400 rows it could first be claimed at row"
+        in done.stdout
     )
     assert "confounding common to all cannot be seen" in done.stdout
     data = json.loads(run(tmp_path, "logs", "analyse", "log.csv", "--json").stdout)
     assert list(data) == [
-        "format", "rows", "family", "delta", "arms", "mediators", "claim", "ordered", "identified", "leader", "statistic", "threshold",
-        "p_value", "in_play", "rows_to_go", "queries_to_go", "mixture", "omega", "never_pulled", "policy_alarms", "confounding",
+        "format", "rows", "family", "parameters", "delta", "headline", "alarms", "arms", "mediators", "claim", "ordered", "identified",
+        "leader", "statistic", "threshold", "p_value", "in_play", "rows_to_go", "queries_to_go", "mixture", "omega", "never_pulled",
         "disorder", "bad", "bad_count", "policies",
     ]  # fmt: skip
     replayed = json.loads(run(tmp_path, "logs", "replay", "log.csv", "--runs", 3, "--json").stdout)

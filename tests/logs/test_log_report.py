@@ -10,6 +10,7 @@ import pytest
 from log_tables import table, write_csv
 
 import gobetween as gb
+from gobetween.pages.log import sentences
 
 
 def certain() -> gb.LogReport:
@@ -26,10 +27,14 @@ def test_the_answer_in_one_line() -> None:
     )
 
 
-def test_a_merged_log_is_certain_without_a_claim() -> None:
+def test_tables_that_are_read_once_have_no_first_claim_in_parallel() -> None:
+    log = table(300, means=(0.9, 0.3, 0.3))
     with ThreadPoolExecutor(1) as executor:
-        found = gb.analyse_logs(table(300, means=(0.9, 0.3, 0.3)), executor=executor)
-    assert repr(found) == "<LogReport: the best arm is 'a', certain after 300 rows, δ = 0.05>"
+        once, again = (gb.analyse_logs(source, executor=executor) for source in (iter([log]), log))
+    assert repr(once) == "<LogReport: the best arm is 'a', certain after 300 rows, δ = 0.05>"
+    assert (once.ordered, once.claim, once.headline) == (False, None, again.headline)
+    assert any("was not looked for" in line for line in sentences(once))
+    assert repr(again) == repr(certain())
 
 
 def test_a_lone_arm_is_never_certain() -> None:

@@ -16,7 +16,9 @@ from gobetween.pages.html import render, write_report
 from gobetween.paper.trace import follow
 
 HOSTILE = "</script><script>alert(1)</script><b>bold</b> =cmd() ‮ é"
-PROBLEM = gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.1, 0.9]], arms=["a", HOSTILE], mediators=[HOSTILE, "m"])
+PROBLEM = gb.Problem(
+    [1.0, 0.0], [[0.5, 0.5], [0.1, 0.9]], arms=["a", HOSTILE], mediators=[HOSTILE, "m"], family=gb.Gaussian(1.0)
+)
 
 
 def drawn() -> dict[str, Any]:

@@ -15,7 +15,9 @@ from gobetween.simulation.plan import make_plan
 from gobetween.simulation.summary import Summary
 from gobetween.study.spec import parse_study
 
-PROBLEM = gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.1, 0.9]], costs=[1.0, 2.0], arms=["<a>", "b"], mediators=["m", "n"])
+PROBLEM = gb.Problem(
+    [1.0, 0.0], [[0.5, 0.5], [0.1, 0.9]], costs=[1.0, 2.0], arms=["<a>", "b"], mediators=["m", "n"], family=gb.Gaussian(1.0)
+)
 
 
 @pytest.fixture
@@ -61,7 +63,7 @@ def test_a_plan_is_a_page() -> None:
 
 
 def test_a_tie_is_one_sentence() -> None:
-    (part,) = plan_page.sections(make_plan(gb.Problem([1.0, 1.0, 0.0])))
+    (part,) = plan_page.sections(make_plan(gb.Problem([1.0, 1.0, 0.0], family=gb.Gaussian(1.0))))
     assert texts([part]) == ["arm 1 and arm 2 share the best mean: no number of queries can tell which is best (T* = ∞)."]
 
 

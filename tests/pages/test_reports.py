@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +12,7 @@ from parts import browser_page
 from study_parts import Clock
 
 import gobetween as gb
+from gobetween.core.alarms import Alarm
 from gobetween.pages import figures, history
 from gobetween.pages import study as study_page
 from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
@@ -22,7 +24,7 @@ from gobetween.study.store.memory import Memory
 
 LONG = "the quite long name of an option that somebody wrote down in full, with all of it"
 SOLID = "x" * 80
-ALARM = SimpleNamespace(raised=True, words="ALARM: 'a' pays differently with different mediators.")
+ALARM = Alarm("confounding", "a", 9.0, 4.0, True, True, "'a' pays differently with different mediators.")
 SPEC: dict[str, Any] = {
     "title": "Which reminder?", "family": "bernoulli", "delta": 0.1, "lease": "6h", "budget": {"queries": 500, "cost": 2000.0},
     "arms": [{"name": "a"}, {"name": LONG}, {"name": SOLID}],
@@ -198,9 +200,10 @@ def test_long_names_beside_an_axis_keep_both_ends() -> None:
 
 
 def test_alarms_are_boxes_above_the_answer() -> None:
-    quiet = SimpleNamespace(raised=False, words="nothing")
-    assert alarms(SimpleNamespace(alarms=[quiet, ALARM])) == [Text(ALARM.words.removeprefix("ALARM: "), "alarm")]
-    assert alarms(SimpleNamespace()) == []
+    quiet = replace(ALARM, raised=False)
+    other = replace(ALARM, breaks=False, words="'m' does not act by its declared policy.")
+    found: Any = SimpleNamespace(alarms=[quiet, ALARM, other], broken=ALARM)
+    assert alarms(found) == [Text(other.words, "alarm")]  # the first sentence tells the one that breaks the guarantee
 
 
 @pytest.fixture
@@ -215,7 +218,7 @@ def folder(tmp_path: Path, clock: Clock) -> Path:
     )  # fmt: skip
     many = figures.arm_shares([f"{LONG} {i}" for i in range(50)], [0.02] * 50, [0.02] * 50)
     more: list[Block] = [wide, Picture("times", times, "log"), Picture("many", many, SOLID)]
-    write_report(tmp_path, title, [Section("", [*alarms(SimpleNamespace(alarms=[ALARM]))]), *parts, Section("More", more)])
+    write_report(tmp_path, title, [Section("", [Text(ALARM.words, "alarm")]), *parts, Section("More", more)])
     return tmp_path
 
 

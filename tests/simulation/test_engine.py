@@ -12,7 +12,7 @@ from gobetween.testing import same_steps
 
 POLICIES = [[0.1, 0.8, 0.1, 0.0], [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.1, 0.8], [0.2, 0.0, 0.4, 0.4]]
 MEANS = [1.5, 1.0, 0.7, 0.5]
-EXPERIMENT_1 = gb.Problem(MEANS, POLICIES)
+EXPERIMENT_1 = gb.Problem(MEANS, POLICIES, family=gb.Gaussian(1.0))
 MOST = 3000 if ENABLED else 1000
 
 SAMPLING = [
@@ -74,7 +74,7 @@ def test_the_result_does_not_depend_on_the_workers(sampling: gb.Tracking) -> Non
 @pytest.mark.parametrize("sampling", [gb.Tracking(), gb.Tracking(tracking="D"), gb.Tracking(policies="unknown")], ids=repr)
 def test_with_costs_tracking_follows_query_shares(sampling: gb.Tracking) -> None:
     """N_e/t approaches ω ∝ ρ/c, not the shares of cost."""
-    problem = gb.Problem([1.0, 0.0], [[0.9, 0.1], [0.1, 0.9]], costs=[4.0, 1.0])
+    problem = gb.Problem([1.0, 0.0], [[0.9, 0.1], [0.1, 0.9]], costs=[4.0, 1.0], family=gb.Gaussian(1.0))
     steps = 20_000 if ENABLED else 600
     runs = gb.simulate(problem, sampling, gb.GLR(), 1e-300, 2, seed=4, workers=1, max_steps=steps)
     shares = runs.N_e[:, 0, :] / runs.tau[:, :1]
@@ -135,7 +135,7 @@ def test_wrong_answers_are_rarer_than_delta(name: str, stopping: gb.EProcess) ->
 
     rare = [[0.02, 0.98], [0.9, 0.1]]
     problem = {
-        "gaussian": gb.Problem([0.5, 0.0], rare),
+        "gaussian": gb.Problem([0.5, 0.0], rare, family=gb.Gaussian(1.0)),
         "bernoulli": gb.Problem([0.7, 0.5], rare, family=gb.Bernoulli()),
     }[name]
     runs = gb.simulate(problem, gb.Tracking(), stopping, 0.1, 4000, seed=8)

@@ -13,7 +13,7 @@ import gobetween as gb
 from gobetween.core.jit import ENABLED
 from gobetween.simulation.engine import HaltedError, halting, new_job, run_chunk
 
-ENDLESS = gb.Problem([1.0, 1.0])  # a tie never stops
+ENDLESS = gb.Problem([1.0, 1.0], family=gb.Gaussian(1.0))  # a tie never stops
 SCRIPT = """
 import gobetween as gb
 gb.simulate(gb.Problem([1.0, 1.0]), "uniform", runs=1, workers=1, max_steps=100)

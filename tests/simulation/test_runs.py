@@ -9,8 +9,8 @@ import gobetween as gb
 from gobetween.simulation.runs import together
 from gobetween.simulation.summary import summarise
 
-PROBLEM = gb.Problem({"<a>": 1.0, "b": 0.0}, {"m": [0.5, 0.5], "n": [0.1, 0.9]})
-PRICED = gb.Problem({"<a>": 1.0, "b": 0.0}, {"m": [0.5, 0.5], "n": [0.1, 0.9]}, costs={"m": 3.0})
+PROBLEM = gb.Problem({"<a>": 1.0, "b": 0.0}, {"m": [0.5, 0.5], "n": [0.1, 0.9]}, family=gb.Gaussian(1.0))
+PRICED = gb.Problem({"<a>": 1.0, "b": 0.0}, {"m": [0.5, 0.5], "n": [0.1, 0.9]}, costs={"m": 3.0}, family=gb.Gaussian(1.0))
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_runs_draw_themselves_with_the_bound_on_queries(runs: gb.Runs) -> None:
     assert list(bound.x) == [max(gb.lower_bound(PROBLEM).queries(delta), 1.0) for delta in (0.4, 0.1)]
     priced = gb.simulate(PRICED, deltas=[0.4, 0.1], runs=4, workers=1, max_steps=500)
     assert list(priced.plot().data[1].x) == list(bound.x)  # a figure of queries: costs set aside
-    for unbounded in (gb.Problem([0.9, 0.1], family="bounded"), gb.Problem([1.0, 1.0])):
+    for unbounded in (gb.Problem([0.9, 0.1], family="bounded"), gb.Problem([1.0, 1.0], family=gb.Gaussian(1.0))):
         assert len(replace(runs, problem=unbounded).plot().data) == 1  # an envelope's T* bounds nothing, a tie's is infinite
 
 
@@ -83,7 +83,7 @@ def test_a_plan_shows_itself() -> None:
     assert "expected cost ≥" in repr(priced)
     assert "<th>cost of a query</th>" in priced._repr_html_()
     assert "about" in repr(gb.make_plan(gb.Problem([0.9, 0.1], family="bounded")))
-    tied = gb.make_plan(gb.Problem([1.0, 1.0]), [0.1])
+    tied = gb.make_plan(gb.Problem([1.0, 1.0], family=gb.Gaussian(1.0)), [0.1])
     assert repr(tied) == "Plan(T* = inf; expected queries ≥ inf at δ = 0.1)"
     assert tied.to_dict()["T_star"] is None
     assert "<td>" not in tied._repr_html_()

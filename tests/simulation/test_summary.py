@@ -10,7 +10,7 @@ import gobetween as gb
 from gobetween.simulation.runs import Runs
 from gobetween.simulation.summary import exact_interval, mean_and_half_width
 
-PROBLEM = gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.1, 0.9]])
+PROBLEM = gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.1, 0.9]], family=gb.Gaussian(1.0))
 
 
 def runs(tau: list[int], correct: list[bool], censored: list[bool], problem: gb.Problem = PROBLEM) -> Runs:
@@ -53,9 +53,11 @@ def test_the_ratio_is_how_many_times_the_bound_was_needed() -> None:
     bound = gb.lower_bound(PROBLEM).queries(0.1)
     assert found.bound == pytest.approx(bound)
     assert found.ratio == pytest.approx(200.0 / bound)
-    priced = gb.Problem(PROBLEM.means, PROBLEM.policies, costs=[3.0, 1.0])
+    priced = gb.Problem(PROBLEM.means, PROBLEM.policies, costs=[3.0, 1.0], family=gb.Gaussian(1.0))
     (dear,) = runs([100, 300], [True] * 2, [False] * 2, priced).summary()
     assert (dear.mean, dear.cost) == (200.0, 600.0)  # all were queries of the first
     assert dear.ratio == pytest.approx(600.0 / gb.lower_bound(priced).cost(0.1))
-    (tied,) = runs([100, 300], [True] * 2, [False] * 2, gb.Problem([1.0, 1.0], PROBLEM.policies)).summary()
+    (tied,) = runs(
+        [100, 300], [True] * 2, [False] * 2, gb.Problem([1.0, 1.0], PROBLEM.policies, family=gb.Gaussian(1.0))
+    ).summary()
     assert tied.ratio is None

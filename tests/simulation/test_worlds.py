@@ -22,17 +22,17 @@ def shares(sampling: Any, declared: Any) -> Any:
 
 
 def test_every_one_of_tied_best_arms_is_a_right_answer() -> None:
-    problem = gb.Problem([1.0, 1.0, -9.0], [[0.4, 0.4, 0.2]])
+    problem = gb.Problem([1.0, 1.0, -9.0], [[0.4, 0.4, 0.2]], family=gb.Gaussian(1.0))
     found = gb.simulate(problem, "cyclic", gb.EProcess(), 0.9, runs=40, seed=1, workers=1, max_steps=200)
     assert (~found.censored).sum() >= 10  # by chance; either arm may be named
     assert (found.correct == ~found.censored).all()
-    third = gb.Problem([1.0, 1.0, 2.5], [[0.4, 0.4, 0.2]])
+    third = gb.Problem([1.0, 1.0, 2.5], [[0.4, 0.4, 0.2]], family=gb.Gaussian(1.0))
     assert gb.simulate(third, "cyclic", runs=4, seed=1, workers=1, max_steps=2000).correct.all()
 
 
 def test_a_rule_that_draws_leaves_the_world_as_it_is() -> None:
     """Mediators with one policy: whoever is asked, the world pulls and pays the same, so that rules can be compared."""
-    game = gb.Problem([1.0, 0.3, 0.0], [[0.4, 0.3, 0.3]] * 3)
+    game = gb.Problem([1.0, 0.3, 0.0], [[0.4, 0.3, 0.3]] * 3, family=gb.Gaussian(1.0))
     found = [
         gb.simulate(game, rule, gb.EProcess(), [0.3, 0.05], runs=4, seed=5, workers=1, max_steps=3000)
         for rule in (gb.UniformSampling(), gb.UniformSampling(order="cyclic"), gb.Static([0.2, 0.2, 0.6]))
@@ -73,7 +73,7 @@ def test_a_new_run_knows_nothing_of_the_one_before(sampling: gb.Tracking) -> Non
 def test_d_tracking_forgets_nobody(steps: int) -> None:
     """Garivier and Kaufmann's Lemma 8: each of E has been asked √t − E/2 times or more, but for one query."""
     E = 6
-    problem = gb.Problem([1.0, 0.0], [[0.5, 0.5]] + [[0.01, 0.99]] * (E - 1))
+    problem = gb.Problem([1.0, 0.0], [[0.5, 0.5]] + [[0.01, 0.99]] * (E - 1), family=gb.Gaussian(1.0))
     found = gb.simulate(problem, gb.Tracking(tracking="D"), gb.GLR(), 1e-300, 1, seed=1, workers=1, max_steps=steps)
     floor = math.sqrt(steps) - E / 2
     assert (found.N_e[0, 0] >= floor - 1).all()

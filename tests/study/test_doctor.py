@@ -4,7 +4,8 @@ import itertools
 import json
 import random
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
+from typing import Any
 
 import pytest
 from study_parts import answer
@@ -12,6 +13,7 @@ from study_parts import answer
 import gobetween as gb
 from gobetween.core.evidence import next_look
 from gobetween.study.record import Store
+from gobetween.study.state import _queries
 from gobetween.study.study import Study
 
 
@@ -57,13 +59,36 @@ def test_the_doctor_compares_workers_too(store: Store, new: Callable[..., Study]
     assert complaint.endswith("'v') in its table, ('open', 0, None, None, None, 'w') by the log")
 
 
+def as_pairs(snapshot: dict[str, Any]) -> dict[str, Any]:
+    """As formats before 4 kept open queries."""
+    return snapshot | {"open": [[number, asdict(query)] for number, query in _queries(snapshot["open"]).items()]}
+
+
+def test_a_snapshot_of_format_3_with_open_queries_is_read(store: Store, new: Callable[..., Study]) -> None:
+    study = new()
+    study.ask(3)
+    study.tell(1, silent=True)
+    pending = study.pending()
+    with store.writing(study.name) as record:
+        snapshot = as_pairs(json.loads(json.dumps(record.snapshot))) | {"format": 3}
+        for later in ("lost", "jumps", "first_format", "seq"):
+            del snapshot[later]
+        event = {"seq": record.seq + 1, "at": 0.0, "actor": "t", "kind": "note", "text": "", "key": "q", "part": 0}
+        record.write([event], [], snapshot)
+    assert study.pending() == pending
+    assert study.doctor() == []
+    study.tell(0, silent=True)
+    assert [query.id for query in study.pending()] == [2]
+    assert study.doctor() == []
+
+
 def test_a_snapshot_of_format_1_is_read_and_followed_up(store: Store, new: Callable[..., Study]) -> None:
     study, rng = new(delta=1e-6), random.Random(6)
     for _ in range(60):
         answer(study, study.ask()[0], rng, (0.5, 0.5, 0.5))
     held = study.look()[0]
     with store.writing(study.name) as record:
-        snapshot = json.loads(json.dumps(record.snapshot)) | {"format": 1, "stride": 2}
+        snapshot = as_pairs(json.loads(json.dumps(record.snapshot))) | {"format": 1, "stride": 2}
         del snapshot["old_trail"]
         snapshot["trail"] = snapshot["trail"][::2]
         event = {"seq": record.seq + 1, "at": 0.0, "actor": "t", "kind": "note", "text": "", "key": "q", "part": 0}
@@ -72,7 +97,7 @@ def test_a_snapshot_of_format_1_is_read_and_followed_up(store: Store, new: Calla
     assert study.look()[0].trail == held.trail[::2]
     for _ in range(5):
         answer(study, study.ask()[0], rng, (0.5, 0.5, 0.5))
-    assert study.look()[0].to_dict()["format"] == 3
+    assert study.look()[0].to_dict()["format"] == 4
     assert study.doctor() == []
 
 
@@ -80,7 +105,7 @@ def test_a_snapshot_of_format_2_is_read_and_followed_up(store: Store, new: Calla
     study, rng = new(), random.Random(6)
     answer(study, study.ask()[0], rng)
     with store.writing(study.name) as record:
-        snapshot = json.loads(json.dumps(record.snapshot)) | {"format": 2}
+        snapshot = as_pairs(json.loads(json.dumps(record.snapshot))) | {"format": 2}
         for counts in snapshot["counts"].values():
             del counts["voided"]
         event = {"seq": record.seq + 1, "at": 0.0, "actor": "t", "kind": "note", "text": "", "key": "q", "part": 0}
@@ -96,8 +121,8 @@ def test_a_snapshot_of_a_later_format_is_refused(store: Store, new: Callable[...
     study.ask()
     with store.writing(study.name) as record:
         event = {"seq": 2, "at": 0.0, "actor": "t", "kind": "note", "text": "", "key": "q", "part": 0}
-        record.write([event], [], {**(record.snapshot or {}), "format": 4})
-    words = r"a later version has kept this study \(snapshot format 4, not 3\): use a newer gobetween"
+        record.write([event], [], {**(record.snapshot or {}), "format": 5})
+    words = r"a later version has kept this study \(snapshot format 5, not 4\): use a newer gobetween"
     for act in (study.ask, study.status, study.pending):
         with pytest.raises(gb.StudyError, match=words):
             act()

@@ -1,5 +1,6 @@
 """Every kind of event stands once in `study/events.py`, and everything that derives from it agrees."""
 
+import json
 import random
 from collections.abc import Callable
 from typing import Any
@@ -111,3 +112,14 @@ def test_words(event: dict[str, Any], said: str) -> None:
 def test_a_kind_from_a_later_version_is_refused() -> None:
     with pytest.raises(gb.StudyError, match="events of the kind 'merged' are not known: use a newer gobetween"):
         StudyState(parse_study(SPEC, "test")).apply({"kind": "merged"})
+
+
+def test_lines_are_the_events_in_json(new: Callable[..., Study]) -> None:
+    study = new()
+    study.ask(2)
+    study.note('“ö” \\ "\n\t…')
+    study.pause()
+    study.tell(0, arm="a", reward=1, accept_surprise=True)
+    lines = list(study.lines())
+    assert [json.loads(line) for line in lines] == list(study.events())
+    assert lines == [json.dumps(event, ensure_ascii=False) for event in study.events()] or study.store.place == "memory"

@@ -144,6 +144,7 @@ def test_the_store_of_each_release_can_be_used(tmp_path: Path) -> None:
         Database.open(str(copy), create=True).close()  # migrates
         study = Study.open(copy)
         assert study.doctor() == []
+        assert study.spec.wait_for == "lease"  # as it was begun
         (query,) = study.ask()
         study.tell(query, silent=True)
         assert study.doctor() == []

@@ -60,7 +60,10 @@ def test_leases_expire_inside_ask_and_queries_are_issued_anew(new: Callable[...,
     (third,) = study.ask()
     assert third.reissue_of is None
     clock.now += 2
-    assert [query.id for query in study.pending()] == [0, 1, 2]  # looking expires nothing
+    events = list(study.events())
+    assert [query.id for query in study.pending()] == [2]  # leases end whoever looks
+    assert [query.id for query in study.overdue()] == [0, 1]
+    assert list(study.events()) == events  # and looking writes nothing
     fourth, fifth = study.ask(2)
     assert (fourth.reissue_of, fifth.reissue_of) == (0, 1)
     assert [query.id for query in study.pending()] == [2, 3, 4]

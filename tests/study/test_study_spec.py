@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from study_parts import SPEC
 
 import gobetween as gb
 from gobetween.study.edits import change_words
-from gobetween.study.spec import parse_study
+from gobetween.study.spec import EDITABLE, parse_study
 from gobetween.study.study import Study
+from gobetween.study.terms import OPTIONAL
 
 
 def test_the_spec_freezes_at_the_first_event(new: Callable[..., Study]) -> None:
@@ -51,6 +53,49 @@ def test_the_spec_freezes_at_the_first_event(new: Callable[..., Study]) -> None:
     study.tell(0, arm="a", reward=1)
     assert study.look()[0].away == ["Y"]
     assert study.doctor() == []
+
+
+LEFT_OUT = [
+    ("wait_for", "lease", "answer"),
+    ("family", "poisson", {"name": "bounded", "low": 0, "high": 3}),
+    ("delta", 0.01, 0.2),
+    ("silent", True, False),
+    ("seed", 7, 8),
+    ("sampling", "uniform", "tracking"),
+    ("stopping", "paper", "e-process"),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "other"), LEFT_OUT)
+def test_what_a_file_leaves_out_stays_as_the_study_was_begun(
+    new: Callable[..., Study], key: str, value: Any, other: Any
+) -> None:
+    study = new(**{key: value})
+    begun, plain = study.spec, {name: said for name, said in SPEC.items() if name != key}
+    assert getattr(study.spec, key) != getattr(parse_study(plain, "test"), key)
+    assert key in study.check(parse_study(plain, "test"))  # before the first event a file is all there is
+    study.ask()
+    study.edit(parse_study(plain | {"title": "another"}, "test"))
+    assert list(study.taken_over) == ["title"]
+    assert study.check(parse_study(plain | {"title": "another"}, "test")) == {}
+    assert getattr(study.spec, key) == getattr(begun, key)
+    with pytest.raises(gb.StudyError, match=f"{key} cannot change, the study has begun"):
+        study.edit(parse_study(plain | {key: other}, "test"))
+
+
+def test_the_defaults_that_may_be_left_out_are_all_that_cannot_change() -> None:
+    fixed = {field.name for field in fields(gb.StudySpec)} - set(EDITABLE)
+    assert fixed - set(OPTIONAL) == {"policies", "costs"}  # these are said mediator by mediator
+    assert set(OPTIONAL) <= fixed
+
+
+def test_a_spec_from_python_leaves_out_too(new: Callable[..., Study]) -> None:
+    study = new(arms=[{"name": "a"}, {"name": "b"}], mediators=[{"name": "x"}], delta=0.05, lease=60)
+    study.ask()
+    said: dict[str, Any] = {"family": "bernoulli", "title": "three arms", "lease": 60}
+    assert study.check(gb.StudySpec(["a", "b"], ["x"], **said)) == {}
+    with pytest.raises(gb.StudyError, match="wait_for cannot change"):
+        study.check(gb.StudySpec(["a", "b"], ["x"], **said, wait_for="answer"))
 
 
 def test_renaming(new: Callable[..., Study]) -> None:
@@ -154,6 +199,7 @@ def test_a_spec_from_plain_values_is_that_of_a_file() -> None:
         costs={"y": 2.0},
         contacts={"x": "x@example.org"},
         lease="1h",
+        wait_for="lease",
     )
     assert said == parse_study(SPEC, "test")
     assert repr(said) == "<StudySpec 'three arms': 3 arms, 3 mediators, bernoulli, delta=0.1>"
@@ -162,8 +208,8 @@ def test_a_spec_from_plain_values_is_that_of_a_file() -> None:
 
 def test_defaults_and_values_of_a_spec() -> None:
     spec = gb.StudySpec(["a", "b"], ["x", "y"])
-    assert (spec.delta, spec.family, spec.costs, spec.policies) == (0.05, gb.Gaussian(1.0), (1.0, 1.0), (None, None))
-    assert (spec.sampling, spec.stopping, spec.wait_for) == (gb.Tracking(), gb.EProcess(), "lease")
+    assert (spec.delta, spec.family, spec.costs, spec.policies) == (0.05, gb.Bernoulli(), (1.0, 1.0), (None, None))
+    assert (spec.sampling, spec.stopping, spec.wait_for) == (gb.Tracking(), gb.EProcess(), "answer")
     rich = gb.StudySpec(
         ("a", "b"),
         {"x": np.array([0.5, 0.5])},

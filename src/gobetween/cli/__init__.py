@@ -1,5 +1,6 @@
 """The command line: one small file for each group of verbs, loaded when it is used."""
 
+import os
 import sys
 import warnings
 from importlib import import_module
@@ -10,6 +11,7 @@ import click
 from gobetween import __version__
 from gobetween.cli.terminal import printable, wrapped
 from gobetween.errors import GoBetweenError
+from gobetween.files.paths import is_writable_text
 
 COMMANDS = {
     "reproduce": "The paper's tables beside ours, with a report to look at.",
@@ -49,11 +51,29 @@ SHARED = {
 }
 
 
+TRACEBACK = "GOBETWEEN_TRACEBACK"
+#: What is read from the environment.
+VARIABLES = ("GOBETWEEN_STUDY", "GOBETWEEN_PLUGINS", "GOBETWEEN_CACHE_DIR", "XDG_CACHE_HOME")
+
+
+def check_text(text: str, what: str) -> None:
+    """Refuse what a shell hands over that is no text in UTF-8, before it reaches a name, a store or the terminal."""
+    if not is_writable_text(text):
+        raise GoBetweenError(f"{what}{text!a} is not UTF-8, or holds NUL: write it in other characters")
+
+
 class _Verbs(click.Group):
     """Commands by name, imported on demand: `--help` pays for none of them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        for variable in VARIABLES:
+            check_text(os.environ.get(variable, ""), f"{variable}=")
+        for argument in args:
+            check_text(argument, "argument ")
+        return super().parse_args(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
@@ -94,7 +114,16 @@ def main(arguments: list[str] | None = None) -> None:
         from gobetween.cli.words import told
 
         click.echo(wrapped(f"gobetween: {printable(told(error))}", sys.stderr), err=True)
-        sys.exit(2)
+        sys.exit(error.status)
     except OSError as error:
+        if isinstance(error.filename, str):
+            click.echo(f"gobetween: {printable(error.filename[:200])}: cannot be opened ({error.strerror})", err=True)
+            sys.exit(2)
         click.echo(f"gobetween: cannot write ({error.strerror})", err=True)
         sys.exit(1)
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        told_short = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        click.echo(printable(f"gobetween: {told_short}; this is a bug: report it with what {TRACEBACK}=1 shows"), err=True)
+        sys.exit(70)

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
-from gobetween.cli.verb import Call, query_words, receipt_lines, utc_option, verb
+from gobetween.cli.verb import Call, leave, query_words, receipt_lines, utc_option, verb
 from gobetween.errors import StudyError
 from gobetween.export import numbered
 
@@ -69,6 +69,7 @@ def _tell_file(call: Call, file: str, dry_run: bool, query: int | None, mediator
     lines += [line for receipt in receipts if receipt.recorded and not dry_run for line in receipt_lines(receipt, "")[1:]]
     value = {"dry_run": dry_run, "rows": [asdict(receipt) for receipt in receipts]}
     call.show(value, *lines)
+    leave(next((receipt.alarm for receipt in receipts if receipt.alarm is not None), None))
 
 
 @verb("correct")
@@ -109,8 +110,7 @@ def pending(call: Call, overdue: bool, utc: bool) -> None:
     from gobetween.pages.pending import is_late, pending_words, reminders
     from gobetween.study.transaction import shown
 
-    every = [shown(state, number, new=False) for number in state.open]
-    queries = [query for query in every if is_late(query, now)] if overdue else every
+    queries = [shown(state, number, new=False) for number in (state.late() if overdue else state.open)]
     lines = [f"{query_words(query).removesuffix(' (already asked)')}, {pending_words(query, now, utc)}" for query in queries]
     texts = reminders(state.spec.title, queries, utc) if overdue else []
     found = [asdict(query) | {"age": max(0.0, now - query.asked), "overdue": is_late(query, now)} for query in queries]

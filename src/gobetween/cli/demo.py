@@ -3,6 +3,7 @@
 import click
 
 from gobetween.cli.plugins import ready
+from gobetween.export import numbered
 
 ARMS = ("letter", "text message", "phone call")
 MEANS = (0.3, 0.65, 0.35)
@@ -51,9 +52,10 @@ def command(seed: int, delta: float) -> None:
             words = "the patient came" if came else "the patient did not come"
             click.echo(f"  query {asked}: {query.mediator} used a {ARMS[a]}, {words}")
     status = study.status()
-    click.echo(f"\nAfter {asked} queries: {status.sentence}")
+    click.echo(f"\nAfter {numbered(asked, 'query', 'queries')}: {status.sentence}")
     for arm in status.arms:
-        click.echo(f"  {arm['arm']:13s} {arm['pulls']:4d} times, estimate {arm['estimate']:.2f}")
+        times = "time, " if arm["pulls"] == 1 else "times,"
+        click.echo(f"  {arm['arm']:13s} {arm['pulls']:4d} {times} estimate {arm['estimate']:.2f}")
     problem = Problem(MEANS, list(POLICIES.values()), family=spec.family)
     uniform = float(simulate(problem, UniformSampling(), deltas=delta, runs=UNIFORM_RUNS, seed=seed, workers=1).tau.mean())
     click.echo(

@@ -14,6 +14,7 @@ import click
 from gobetween.cli.plugins import ready
 from gobetween.cli.terminal import bar, print_json, show_page, target
 from gobetween.errors import GoBetweenError, ResultsError
+from gobetween.export import numbered
 
 if TYPE_CHECKING:
     from gobetween.simulation.executors import Workers
@@ -122,9 +123,10 @@ def _show(path: Path, report_to: str | None, as_json: bool) -> None:
 
 def _to_dict(results: "Results") -> dict[str, object]:
     rows = [
-        {"problem": name[0], "sampling": name[1], "stopping": name[2], **row.to_dict()}
-        for name, found in results.summary().items()
-        for row in found
+        {**dict(zip(("problem", "sampling", "stopping"), cell.name, strict=True)), **row.to_dict(), "family": family}
+        for cell in results.cells
+        for family in (cell.runs.played.family.to_dict(),)
+        for row in cell.runs.summary()
     ]
     about = {"title": results.title, "format": 1, "file": results.path, "seed": results.seed, "results": rows}
     return about | {"comparison": results.compare().to_dict()}
@@ -133,12 +135,12 @@ def _to_dict(results: "Results") -> dict[str, object]:
 def _show_page(results: "Results") -> None:
     from gobetween.pages.blocks import Section
     from gobetween.pages.comparison import comparison_sections
-    from gobetween.pages.runs import summary_grid
+    from gobetween.pages.runs import rewards_text, summary_grid
 
     cells = [
         Section(
-            f"{cell.name[0]}: sampling {cell.name[1]}, stopping {cell.name[2]}, {len(cell.numbers)} runs",
-            [summary_grid(cell.runs.summary(), cell.runs.played.costs is not None)],
+            f"{cell.name[0]}: sampling {cell.name[1]}, stopping {cell.name[2]}, {numbered(len(cell.numbers), 'run')}",
+            [rewards_text(cell.runs.played), summary_grid(cell.runs.summary(), cell.runs.played.costs is not None)],
         )
         for cell in results.cells
     ]

@@ -1,21 +1,24 @@
 """`gobetween init`: write a working study.toml and make its store."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from gobetween.cli.plugins import ready
 from gobetween.cli.template import TEMPLATE
 from gobetween.cli.terminal import show, target
+from gobetween.cli.verb import leave
 from gobetween.cli.words import choice
+from gobetween.cli.work import small_log
 from gobetween.errors import StudyError, without_passwords
 from gobetween.export import numbered
+from gobetween.files.paths import path_of
 
 if TYPE_CHECKING:
     from gobetween.logs.counts import LogStats
+    from gobetween.study.transaction import Receipt
 
 
 @click.command("init")
@@ -45,12 +48,12 @@ def command(
 
     With --from-log the study begins from what a log holds (docs/logs.md says what must be true of it).
     """
-    path = Path(file)
+    path = path_of(file)
     if path.suffix != ".toml":
         raise StudyError(f"{file}: name a file that ends in .toml")
     if store is not None and without_passwords(store) != store:
         raise StudyError("--store: holds a password: leave it out and set PGPASSWORD in the environment")
-    ready(plain=True)
+    ready(plain=not logs or small_log(logs, arm))
     from gobetween.study.opening import store_of
     from gobetween.study.transaction import verdict_words
 
@@ -60,17 +63,21 @@ def command(
         _write(path, store, stats, family)
     elif store is not None and store_of(path)[0] not in (store, str(path.parent / store)):
         raise StudyError(f'{file} exists: write store = "{store}" into it, then run gobetween init again')
-    stopped = _create(path, made, stats, logs)
+    receipt = _create(path, made, stats, logs)
     kept_at, option = store_of(path)[0], "" if file == "study.toml" else f" --study {file}"
     lines = [f"{'wrote' if made else 'kept'} {file} and made its store {kept_at}"]
-    if stats is None:
+    if stats is None or receipt is None:
         lines.append(f"next: change the file to your study, then gobetween ask{option}")
     else:
         lines.append(f"the study begins from {numbered(stats.rows, 'row')} of {', '.join(logs)}")
-        lines += [] if stopped is None else [f"it has its answer already: {verdict_words(stopped)}"]
+        if receipt.alarm is not None:
+            lines.append(receipt.alarm)
+        elif receipt.stopped is not None:
+            lines.append(f"it has its answer already: {verdict_words(receipt.stopped)}")
         lines.append(f"next: gobetween status{option}")
     rows = None if stats is None else stats.rows
     show({"format": 1, "file": file, "made": made, "store": kept_at, "rows_from_log": rows}, as_json, *lines)
+    leave(None if receipt is None else receipt.alarm)
 
 
 def _write(path: Path, store: str | None, stats: "LogStats | None", family: str | None) -> None:
@@ -79,8 +86,8 @@ def _write(path: Path, store: str | None, stats: "LogStats | None", family: str 
         stream.write(TEMPLATE.format(store=kept) if stats is None else _from_log(stats, family, kept))
 
 
-def _create(path: Path, made: bool, stats: "LogStats | None", logs: tuple[str, ...]) -> "Mapping[str, Any] | None":
-    """Make the study, and give it the log; the verdict, if the log brings one. What fails leaves no new file behind."""
+def _create(path: Path, made: bool, stats: "LogStats | None", logs: tuple[str, ...]) -> "Receipt | None":
+    """Make the study, and give it the log; what that brought. What fails leaves no new file behind."""
     from gobetween.study.opening import store_of
     from gobetween.study.spec import StudySpec
     from gobetween.study.study import Study
@@ -91,7 +98,7 @@ def _create(path: Path, made: bool, stats: "LogStats | None", logs: tuple[str, .
         if stats is not None:
             stats.aligned(StudySpec.from_toml(path).arms, StudySpec.from_toml(path).mediators)
         study = Study.create(path)
-        return None if stats is None else study.absorb(stats, logs).stopped
+        return None if stats is None else study.absorb(stats, logs)
     except BaseException:
         if made:
             path.unlink()
@@ -105,22 +112,25 @@ def _read(
 ) -> "LogStats":
     """The statistics of the logs; the family is that of the study file where there is one."""
     from gobetween.cli.logs import family_of
+    from gobetween.core.families import DEFAULT
     from gobetween.logs.options import LogOptions
     from gobetween.logs.reading import count_logs
     from gobetween.study.spec import StudySpec
 
     if path.exists() and family is not None:
         raise StudyError(f"{path} says the family: leave out --family")
-    chosen = StudySpec.from_toml(path).family if path.exists() else family_of(family or "bernoulli")
+    spec = StudySpec.from_toml(path) if path.exists() else None
+    chosen, delta = (DEFAULT if family is None else family_of(family), 0.05) if spec is None else (spec.family, spec.delta)
     mediator, arm, reward = names
-    return count_logs(LogOptions(chosen, mediator=mediator, arm=arm, reward=reward, skip_bad=skip_bad), logs)
+    return count_logs(LogOptions(chosen, delta, mediator=mediator, arm=arm, reward=reward, skip_bad=skip_bad), logs)
 
 
 def _from_log(stats: "LogStats", family: str | None, kept: str) -> str:
     """A study file with the log's arms and mediators; their policies are estimated along the way."""
     from gobetween.cli.logs import family_of
+    from gobetween.core.families import DEFAULT
 
-    chosen = family_of(family or "bernoulli")
+    chosen = DEFAULT if family is None else family_of(family)
     parameters = ", ".join(f"{key} = {value!r}" for key, value in {"name": chosen.name, **chosen.parameters()}.items())
     lines = [
         "# A study that begins from a log: arms and mediators are the log's, policies are estimated from it.",

@@ -3,21 +3,22 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gobetween.cli.plugins import ready
 from gobetween.cli.terminal import print_json, show, show_page
+from gobetween.cli.verb import leave
 from gobetween.cli.words import choice, told
+from gobetween.cli.work import small_log
 from gobetween.errors import GoBetweenError, LogError
+from gobetween.export import numbered
 
 if TYPE_CHECKING:
     from gobetween.core.family import Family
     from gobetween.logs.report import LogReport
 
-SMALL = 1_000_000  # bytes of logs up to which plain Python is done before compiled code is even loaded
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/logs.md).")
 
 
@@ -40,14 +41,11 @@ class Source:
     declared: str | None
     skip_bad: bool
 
-    @property
-    def small(self) -> bool:
-        """Is it read before compiled code would be loaded?"""
-        return sum(Path(file).stat().st_size for file in self.files if Path(file).is_file()) < SMALL
-
     def arguments(self) -> dict[str, Any]:
         """For analyse_logs and replay_logs; what is not said is taken from the declared file, or is the default."""
-        found: dict[str, Any] = {"family": family_of("bernoulli"), "delta": 0.05, "arms": None, "declared": None}
+        from gobetween.core.families import DEFAULT
+
+        found: dict[str, Any] = {"family": DEFAULT, "delta": 0.05, "arms": None, "declared": None}
         if self.declared is not None:
             from gobetween.study.spec import StudySpec
 
@@ -106,12 +104,12 @@ def family_of(text: str) -> "Family":
 
 @command.command("analyse")
 @source
-@click.option("--workers", type=click.IntRange(min=1), help="Count files in parallel; the first claim then is not looked for.")
+@click.option("--workers", type=click.IntRange(min=1), help="Read files in parallel, twice; the answer is the same.")
 @click.option("--report", "report_to", type=click.Path(), help="Folder for report.html.")
 @JSON
 def analyse(log: Source, workers: int | None, report_to: str | None, as_json: bool) -> None:
-    """Is the best arm certain, and since which row? If not, what is missing?"""
-    ready(plain=log.small)
+    """Is the best arm certain, and since which row? If not, what is missing? Exit status 3 if an alarm breaks the guarantee."""
+    ready(plain=small_log(log.files, log.arm))
     from gobetween.pages.log import arm_grid, policy_grid, sentences
 
     found = _analysed(log, workers)
@@ -119,14 +117,15 @@ def analyse(log: Source, workers: int | None, report_to: str | None, as_json: bo
         path = found.report(report_to)
     if as_json:
         print_json(found.to_dict())
-        return
-    from gobetween.pages.blocks import Section
+    else:
+        from gobetween.pages.blocks import Section
 
-    show(None, False, *sentences(found))
-    click.echo()
-    show_page("", [Section("", [arm_grid(found)]), Section("", [policy_grid(found)])])
-    if report_to:
-        click.echo(f"\nThe report is {path}.")
+        show(None, False, *sentences(found))
+        click.echo()
+        show_page("", [Section("", [arm_grid(found)]), Section("", [policy_grid(found)])])
+        if report_to:
+            click.echo(f"\nThe report is {path}.")
+    leave(found.broken)
 
 
 def _analysed(log: Source, workers: int | None) -> "LogReport":
@@ -162,5 +161,5 @@ def replay(log: Source, sampling: str, stopping: str, runs: int, seed: int, as_j
         about = {"format": 1, "rows": found.rows, "sampling": who.name, "stopping": when.name, "delta": found.delta}
         print_json(about | {"runs": runs, "seed": seed} | found.to_dict())
         return
-    click.echo(f"{runs} replays of {found.rows:,} rows, sampling {who.name}, stopping {when.name}")
+    click.echo(f"{numbered(runs, 'replay')} of {numbered(found.rows, 'row')}, sampling {who.name}, stopping {when.name}")
     show(None, False, *replay_sentences(found))

@@ -2,12 +2,13 @@
 
 import csv
 import sys
+from operator import itemgetter
 from pathlib import Path
 
 import click
 
 from gobetween.cli.terminal import json_line, print_json, show, show_page, target
-from gobetween.cli.verb import Call, utc_option, verb
+from gobetween.cli.verb import Call, leave, utc_option, verb
 from gobetween.errors import StudyError
 from gobetween.export import numbered
 
@@ -22,16 +23,17 @@ COPY = "to copy it use gobetween backup: a .sqlite file alone may miss what was 
 @verb("status")
 @utc_option
 def status(call: Call, utc: bool) -> None:
-    """The answer so far, and how far the study is from being sure."""
+    """The answer so far, and how far the study is from being sure; exit status 3 if an alarm breaks its guarantee."""
     found = call.open(view=True).status()
     if call.as_json:
         print_json(found.to_dict())
-        return
-    from gobetween.pages.status import SHOWN, sections
+    else:
+        from gobetween.pages.status import SHOWN, sections
 
-    show_page(f"{found.title or found.name} ({found.state})", sections(found, utc))
-    if len(found.pending) > SHOWN:
-        click.echo("gobetween pending lists all open queries")
+        show_page(f"{found.title or found.name} ({found.state})", sections(found, utc))
+        if len(found.pending) > SHOWN:
+            click.echo("gobetween pending lists all open queries")
+    leave(found.broken)
 
 
 @verb("events")
@@ -60,17 +62,19 @@ def export(call: Call, to_csv: str | None, jsonl: str | None) -> None:
     study, written = call.open(view=True), {}
     from gobetween.pages.words import csv_safe
 
+    in_order = itemgetter(*COLUMNS)
     if to_csv:
         with target(to_csv) as stream:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(COLUMNS)
-            rows = [[csv_safe(dict(row)[column]) for column in COLUMNS] for row in study.export()]
-            writer.writerows(rows)
-        written["csv"] = len(rows)
+            written["csv"] = 0
+            for row in study.export():
+                writer.writerow([csv_safe(value) for value in in_order(row)])
+                written["csv"] += 1
     if jsonl:
         with target(jsonl) as stream:
-            for n, event in enumerate(study.events(), start=1):
-                stream.write(json_line(event) + "\n")
+            for n, line in enumerate(study.lines(), start=1):
+                stream.write(f"{line}\n")
                 written["jsonl"] = n
     if "-" not in (to_csv, jsonl):
         lines = [f"{numbered(n, 'line')} of {kind}" for kind, n in written.items()]
@@ -88,6 +92,7 @@ def report(call: Call, out: str, utc: bool) -> None:
 
     path = write_report(Path(out), *sections(study, utc))
     call.show({"report": str(path)}, f"the report is {path}")
+    leave(study.status().broken)
 
 
 @verb("doctor")

@@ -8,12 +8,11 @@ import click
 from gobetween.cli.plugins import ready
 from gobetween.cli.terminal import print_json, show_page
 from gobetween.cli.words import told
+from gobetween.cli.work import small_problem
 from gobetween.errors import GoBetweenError, SpecError
 from gobetween.files.toml import read_toml
 
 T = TypeVar("T")
-
-SMALL = 20_000  # K·max(K, E)² up to which plain Python is done before compiled code is even loaded
 
 
 @click.command("plan")
@@ -28,8 +27,7 @@ def command(file: str, delta: str | None, as_json: bool) -> None:
     FILE is a problem in TOML: arms with guessed means, mediators with policies and costs.
     """
     data = read_toml(file)
-    K, E = (len(data[key]) if isinstance(data.get(key), list) else 1 for key in ("arms", "mediators"))
-    ready(plain=K * max(K, E) ** 2 <= SMALL)
+    ready(plain=small_problem(data))
     from gobetween.files.problem import parse_spec
     from gobetween.simulation.plan import DELTAS, make_plan
 

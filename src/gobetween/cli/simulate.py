@@ -10,9 +10,11 @@ from gobetween.cli.plugins import ready
 from gobetween.cli.terminal import bar, print_json, show_page, target
 from gobetween.cli.words import choice
 from gobetween.errors import SpecError
+from gobetween.export import numbered
 from gobetween.files.toml import read_toml
 
 if TYPE_CHECKING:
+    from gobetween.core.problem import Problem
     from gobetween.files.rules import Named
     from gobetween.simulation.runs import Runs
     from gobetween.simulation.summary import Summary
@@ -62,9 +64,10 @@ def command(
     rows = summarise(spec.problem, result)
     if as_json:
         about = {"title": spec.title, "format": 1, "sampling": who.name, "stopping": when.name, "runs": runs, "seed": seed}
-        print_json(about | {"results": [row.to_dict() for row in rows]})
+        print_json(about | {"family": spec.problem.family.to_dict(), "results": [row.to_dict() for row in rows]})
     else:
-        _show(spec.title, rows, who.name, when.name, spec.problem.costs is not None)
+        rules = f"Sampling {who.name}, stopping {when.name}, {numbered(runs, 'run')}"
+        _show(spec.title, rules, spec.problem, rows)
 
 
 def first(*values: int | None) -> int:
@@ -92,9 +95,9 @@ def _write(path: str, result: "Runs") -> None:
                 stream.write(f"{run},{delta!r},{result.tau[run, d]},{flags}\n")
 
 
-def _show(title: str, rows: "Sequence[Summary]", sampling: str, stopping: str, priced: bool) -> None:
+def _show(title: str, rules: str, problem: "Problem", rows: "Sequence[Summary]") -> None:
     from gobetween.pages.blocks import Section, Text
-    from gobetween.pages.runs import summary_blocks
+    from gobetween.pages.runs import rewards_text, summary_blocks
 
-    rules = Text(f"Sampling {sampling}, stopping {stopping}, {rows[0].runs} runs")
-    show_page(title or "Simulation", [Section("", [rules, *summary_blocks(rows, priced)])], ruled=True)
+    blocks = [Text(rules), rewards_text(problem), *summary_blocks(rows, problem.costs is not None)]
+    show_page(title or "Simulation", [Section("", blocks)], ruled=True)

@@ -6,13 +6,13 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from gobetween.errors import ResultsError
 from gobetween.export import json_safe
+from gobetween.files.paths import path_of
 from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
 
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ def show_page(title: str, sections: Sequence[Section], *, ruled: bool = False) -
 
 def _show_block(console: "Console", block: Block, ruled: bool) -> None:
     if isinstance(block, Text):
-        console.print(printable(block.words), style="dim" if block.kind == "note" else None, soft_wrap=not console.is_terminal)
+        words = f"ALARM: {block.words}" if block.kind == "alarm" else block.words
+        console.print(printable(words), style="dim" if block.kind == "note" else None, soft_wrap=not console.is_terminal)
     elif isinstance(block, Grid) and block.header and narrowest(block, ruled) > console.width:
         for record in records(block):
             console.print(record)
@@ -129,7 +130,10 @@ def print_json(value: object) -> None:
 
 def json_line(value: object) -> str:
     """One JSON object on one line."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(value)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 @contextmanager
@@ -139,7 +143,7 @@ def target(path: str, option: str = "") -> Iterator[TextIO]:
         if path == "-":
             yield sys.stdout
         else:
-            with Path(path).open("w", encoding="utf-8", newline="") as stream:
+            with path_of(path).open("w", encoding="utf-8", newline="") as stream:
                 yield stream
     except OSError as error:
         raise ResultsError(f"{option} {path}: cannot be written ({error.strerror or error})".lstrip()) from None

@@ -4,17 +4,20 @@ Each verb is one transaction on the study's store; `--json` prints one object (s
 """
 
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from gobetween.cli.plugins import ready
 from gobetween.cli.terminal import printable, show
+from gobetween.cli.work import small_problem
 from gobetween.errors import Fix, GoBetweenError, StudyError
+from gobetween.files.paths import path_of
+from gobetween.files.toml import read_toml
 
 if TYPE_CHECKING:
     from gobetween.study.edits import Changes
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
 VARIABLE = "GOBETWEEN_STUDY"
 #: What becomes of a verdict when something is told after it.
 STOOD = {"identified": "and the verdict stays", "budget": "and can still bring the verdict of the rule"}
-SMALL = 40_000  # bytes of a study.toml up to which plain Python answers before compiled code is even loaded
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,10 @@ class Call:
 
     def prepare(self) -> None:
         """Make ready for a study of its size; without a file there is none."""
-        path = Path(self.where)
+        path = path_of(self.where)
         if self.where == "study.toml" and not path.exists():
             raise StudyError("there is no study.toml here: gobetween init makes one, --study names another place")
-        ready(plain=path.suffix != ".toml" or not path.is_file() or path.stat().st_size < SMALL)
+        ready(plain=path.suffix != ".toml" or not path.is_file() or small_problem(read_toml(path)))
 
     def open(self, *, view: bool = False) -> "Study":
         """The study that is meant; a view does not take over changes of study.toml."""
@@ -95,6 +97,7 @@ class Call:
     def done(self, receipt: "Receipt", words: str) -> None:
         """Print what a command has brought about."""
         self.show(asdict(receipt), *receipt_lines(receipt, words))
+        leave(receipt.alarm)
 
 
 def verb(name: str) -> Callable[[Callable[..., None]], click.Command]:
@@ -122,6 +125,12 @@ def verb(name: str) -> Callable[[Callable[..., None]], click.Command]:
 utc_option = click.option("--utc", is_flag=True, help="Times in UTC [default: the local zone].")
 
 
+def leave(alarm: object) -> None:
+    """Exit status 3 where an alarm breaks the guarantee."""
+    if alarm is not None:
+        sys.exit(3)
+
+
 def query_words(query: "StudyQuery") -> str:
     """A query for the one who carries it out."""
     contact = f" ({query.contact})" if query.contact else ""
@@ -136,7 +145,9 @@ def receipt_lines(receipt: "Receipt", done: str) -> list[str]:
         lines.append("it came after its lease had ended and is marked as late")
     if receipt.stood is not None and receipt.query is not None:
         lines.append(f"the study had stopped before; this is kept, {STOOD[receipt.stood]}")
-    if receipt.stopped is not None:
+    if receipt.alarm is not None:
+        lines.append(receipt.alarm if receipt.stopped is None else f"the study has stopped. {receipt.alarm}")
+    elif receipt.stopped is not None:
         from gobetween.study.transaction import verdict_words
 
         lines.append(f"the study has stopped: {verdict_words(receipt.stopped)}")

@@ -3,32 +3,159 @@
 *Declared policy*: Krichevsky–Trofimov mixtures of what a mediator did, against its declared policy: of all arms together, and
 of each arm against the rest. A wrong policy costs queries, not correctness. *Confounding*: does an arm pay the same whoever
 pulls it? inf over a common mean m of ∏_e M_e(m), with M_e a two-sided mixture of likelihood ratios of mediator e's rewards. It
-breaks the guarantee; confounding that all mediators share cannot be seen.
+breaks the guarantee; confounding that all mediators share cannot be seen. *Scale*: do rewards spread more than the declared σ
+(`spread.py`)? *Contradiction*: an arm that was certain to be the best, and another that was certain to be better than it at
+another time. One of them reached e^threshold falsely, which has probability at most δ: that is the level of this alarm.
+
+CHECKS lists them; learner, study and log raise whatever stands there.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gobetween.core.eprocess import log_evalue
 from gobetween.core.family import Family, coordinate, span, two_sided
 from gobetween.core.jit import leaf
+from gobetween.core.spread import log_spread_evidence, scale_of, squares
+from gobetween.core.state import Tally
 from gobetween.core.types import Floats, Ints
+from gobetween.export import numbered
 
 LEVEL = 0.01
 
 
 @dataclass(frozen=True)
 class Alarm:
-    """One check."""
+    """One check, raised or not."""
 
+    kind: str
+    """policy, confounding, scale or contradiction."""
     subject: str
-    """The mediator (declared policy) or the arm (confounding)."""
+    """The mediator (policy), the arm (confounding, contradiction) or what was declared (scale)."""
     log_e: float
     """Evidence in nats; under the limit an upper bound of it; ∞ after what was declared impossible."""
     limit: float
     raised: bool
+    breaks: bool
+    """Does it break the guarantee, once raised? A wrong policy only costs queries."""
+    words: str
+    """One sentence."""
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """An arm that could be named, and the strongest evidence since that another is better than it."""
+
+    arm: int
+    since: int
+    """Answers counted when it could be named."""
+    rival: int = -1
+    """−1: there was no evidence against it."""
+    at: int = 0
+    log_e: float = 0.0
+
+    def placed(self, places: Sequence[int]) -> "Claimed":
+        """The same where arm i stands at places[i]."""
+        return replace(self, arm=places[self.arm], rival=places[self.rival] if self.rival >= 0 else -1)
+
+    def seen(self, family: Family, tally: Tally, t: int) -> "Claimed":
+        """The same after a look at what t answers say: is the arm that leads now better?"""
+        rival = int(np.argmax(tally.mu_hat))
+        if t <= self.since or rival == self.arm or not tally.N_a.all():
+            return self
+        if not tally.mu_hat[rival] > tally.mu_hat[self.arm]:
+            return self
+        log_e = float(log_evalue(family, tally, rival, self.arm, -math.inf))
+        return Claimed(self.arm, self.since, rival, t, log_e) if log_e > self.log_e else self
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What alarms look at; what was not kept is None, and not looked at."""
+
+    family: Family
+    arms: Sequence[str]
+    mediators: Sequence[str]
+    N_ea: Ints
+    """[E, K], or [E, K+1] with a last column for silence."""
+    declared: Sequence[Sequence[float] | None]
+    """Of each mediator its policy; one that sums to less than 1 leaves the rest to silence."""
+    delta: float
+    S_ea: Floats | None = None
+    """[E, K] sums of rewards."""
+    spread: Floats | None = None
+    """[3, K] second moments."""
+    claimed: Claimed | None = None
+    unit: str = "answer"
+    """What is counted: answers, or rows."""
+
+
+def alarms_of(facts: Facts) -> tuple[Alarm, ...]:
+    """All alarms, raised or not."""
+    return tuple(alarm for check in CHECKS for alarm in check(facts))
+
+
+def _alarm(kind: str, subject: str, log_e: float, limit: float, clause: str, meaning: str, breaks: bool = True) -> Alarm:
+    """An alarm, in words: what is the case, and what that means for the answer."""
+    raised, numbers = bool(log_e >= limit), f"(evidence {log_e:.1f} nats, limit {limit:.1f})"
+    words = f"{clause[:1].upper()}{clause[1:]} {numbers}: {meaning}." if raised else f"No sign that {clause} {numbers}."
+    return Alarm(kind, subject, float(log_e), limit, raised, breaks, words)
+
+
+def contradiction(facts: Facts) -> list[Alarm]:
+    """Was an arm certain to be the best, and another one better at another time?"""
+    claimed = facts.claimed
+    if claimed is None:
+        return []
+    arm, since = facts.arms[claimed.arm], numbered(claimed.since, facts.unit)
+    rival = "another arm" if claimed.rival < 0 else repr(facts.arms[claimed.rival])
+    clause = f"{rival} is certain to be better after {claimed.at:,}, while {arm!r} was certain to be the best after {since}"
+    meaning = (
+        "something changed on the way, rewards spread more than was declared, or the order is not that in which they were "
+        "collected; the guarantee does not hold"
+    )
+    limit = math.log(len(facts.arms) - 1) - math.log(facts.delta)
+    found = _alarm("contradiction", arm, claimed.log_e, limit, clause, meaning)
+    fine = f"Nothing contradicts that {arm!r} was certain to be the best after {since}."
+    return [found if found.raised else replace(found, words=fine)]
+
+
+def scale(facts: Facts) -> list[Alarm]:
+    """Do rewards spread more than is declared?"""
+    sigma = scale_of(facts.family)
+    if sigma is None or facts.spread is None:
+        return []
+    return scale_alarms(sigma, facts.N_ea[:, : len(facts.arms)].sum(axis=0), facts.spread)
+
+
+def scale_alarms(sigma: float, N_a: Ints, spread: Floats, level: float = LEVEL) -> list[Alarm]:
+    """Is a declared σ contradicted by the second moments [3, K] of N_a rewards?"""
+    if not N_a.sum():
+        return []
+    SS = squares(spread, N_a)
+    found = sigma * math.sqrt(SS.sum() / max(1, N_a.sum() - (N_a > 0).sum()))
+    clause = f"rewards spread more than sigma = {sigma:g} says"
+    meaning = f"they spread by about {found:.3g}, all evidence is overstated, and the guarantee does not hold"
+    return [_alarm("scale", f"sigma = {sigma:g}", log_spread_evidence(N_a, SS), math.log(1.0 / level), clause, meaning)]
+
+
+def policy(facts: Facts) -> list[Alarm]:
+    """Does every mediator act as declared?"""
+    return policy_alarms(facts.mediators, facts.N_ea, facts.declared)
+
+
+def confounding(facts: Facts) -> list[Alarm]:
+    """Does every arm pay the same whoever pulls it?"""
+    if facts.S_ea is None:
+        return []
+    return confounding_alarms(facts.arms, facts.family, facts.N_ea[:, : len(facts.arms)], facts.S_ea)
+
+
+#: What is watched; of several alarms the first one that breaks the guarantee is the headline.
+CHECKS: tuple[Callable[[Facts], list[Alarm]], ...] = (scale, contradiction, confounding, policy)
 
 
 def policy_alarms(
@@ -43,8 +170,9 @@ def policy_alarms(
         policy = np.asarray(row, dtype=np.float64)
         if len(counts) > len(policy):
             policy = np.append(policy, max(0.0, 1.0 - policy.sum()))
-        log_e = log_policy_evidence(counts, policy)
-        found.append(Alarm(name, float(log_e), limit, bool(log_e >= limit)))
+        clause = f"{name!r} acts otherwise than by its declared policy"
+        meaning = "the answer stays valid, plans that rest on that policy are off"
+        found.append(_alarm("policy", name, log_policy_evidence(counts, policy), limit, clause, meaning, breaks=False))
     return found
 
 
@@ -88,7 +216,9 @@ def confounding_alarms(names: Sequence[str], family: Family, N_ea: Ints, S_ea: F
         pulled = N_ea[:, a] > 0
         if pulled.sum() >= 2:
             log_e = log_difference(family, N_ea[pulled, a], S_ea[pulled, a], limit)
-            found.append(Alarm(name, float(log_e), limit, bool(log_e >= limit)))
+            clause = f"{name!r} pays differently with different mediators"
+            meaning = "something else decides both who acts and what is paid, and the guarantee does not hold"
+            found.append(_alarm("confounding", name, log_e, limit, clause, meaning))
     return found
 
 

@@ -108,7 +108,7 @@ def lower_bound(problem: Problem, tol: float = 1e-9, without: Sequence[int] = ()
 
     A tie for the best arm has T* = ∞ and status "tie". If the gap is not reached the status is "inexact"; the bounds are true.
 
-    >>> bound = gb.lower_bound(gb.Problem([1.0, 0.0], [[0.9, 0.1], [0.2, 0.8]]))
+    >>> bound = gb.lower_bound(gb.Problem([1.0, 0.0], [[0.9, 0.1], [0.2, 0.8]], family=gb.Gaussian(1.0)))
     >>> round(bound.T_star, 6), round(bound.queries(delta=0.05), 1)
     (8.0, 21.2)
     >>> bound.omega.round(4).tolist()

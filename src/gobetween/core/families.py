@@ -9,12 +9,12 @@ from gobetween.core.conjugate import beta_mixture, entropy_gap, gamma_mixture, g
 from gobetween.core.family import LARGEST, SMALLEST, Family, is_number, tilt_mixture
 from gobetween.core.mixtures import normal_mixture, with_conjugate
 from gobetween.core.registry import register
-from gobetween.errors import ProblemError
+from gobetween.errors import Fix, ProblemError
 
 
 @register
 class Gaussian(NamedTuple("Gaussian", [("sigma", float)]), Family):
-    """Normal rewards with known standard deviation σ (or an upper bound of it)."""
+    """Normal rewards with known standard deviation σ (or an upper bound of it), which must be said: it is never guessed."""
 
     __slots__ = ()
     name = "gaussian"
@@ -22,7 +22,9 @@ class Gaussian(NamedTuple("Gaussian", [("sigma", float)]), Family):
     sub_gaussian = True
     low, high = -math.inf, math.inf
 
-    def __new__(cls, sigma: float = 1.0) -> "Gaussian":
+    def __new__(cls, sigma: float | None = None) -> "Gaussian":
+        if sigma is None:
+            raise ProblemError("gaussian needs sigma, the standard deviation of a reward", fix=Fix("sigma"))
         if not (is_number(sigma) and SMALLEST <= sigma <= LARGEST):
             raise ProblemError(f"sigma of a Gaussian family must be a positive number (1e-50 to 1e50), not {sigma!r}")
         return super().__new__(cls, float(sigma))
@@ -47,6 +49,7 @@ class Bernoulli(NamedTuple("Bernoulli", []), Family):
 
     __slots__ = ()
     name = "bernoulli"
+    unless_said = True
     rewards = "0 or 1"
     low, high = 0.0, 1.0
 
@@ -185,3 +188,7 @@ class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):
         ones, zeros = max(S - n * self.low, 0.0) / width, max(n * self.high - S, 0.0) / width
         smooth, smooth_slope = beta_mixture(ones, zeros, (x - self.low) / width, (self.high - x) / width)
         return with_conjugate(value, slope, smooth, smooth_slope / width)
+
+
+#: What rewards are where nobody says, at every door: others than 0 and 1 are then refused, where a guess would misread them.
+DEFAULT = Bernoulli()

@@ -15,7 +15,7 @@ import numpy as np
 
 from gobetween.core.jit import by_type, leaf
 from gobetween.core.mixtures import LOG_WEIGHTS, TILTS, even_mixture
-from gobetween.errors import ProblemError
+from gobetween.errors import Fix, ProblemError
 
 #: Means, scales and costs must not be larger or smaller: their squares and ratios have to fit into double precision.
 SMALLEST, LARGEST = 1e-50, 1e50
@@ -49,6 +49,8 @@ class Family:
     """Bounds of the means, facts of the class or parameters."""
     open_ends: ClassVar[tuple[float, ...]] = ()
     """Which of them are not means themselves."""
+    unless_said: ClassVar[bool] = False
+    """Is it what rewards are taken for where nobody says?"""
     proxy: ClassVar[bool] = False
     """Is it only an envelope of what may be paid? Then T* guides planning but bounds nothing."""
     sub_gaussian: ClassVar[bool] = False
@@ -59,6 +61,8 @@ class Family:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if issubclass(cls, tuple):  # as tuples all families without parameters would be equal
+            cls.__eq__, cls.__ne__, cls.__hash__ = _same, object.__ne__, _hash  # type: ignore[assignment]
         ends = getattr(cls, "low", None), getattr(cls, "high", None)
         if "span" not in cls.__dict__ and all(isinstance(end, (int, float)) for end in ends):
             low, high = map(float, ends)  # type: ignore[arg-type]  # they are numbers
@@ -120,8 +124,17 @@ class Family:
         value = float(reward) if number and abs(reward) <= LARGEST else math.nan
         if not self.pays(value):
             shown = "a very large number" if isinstance(reward, int) and abs(reward) > 10**30 else repr(reward)[:60]
-            raise ProblemError(f"reward {shown} is not possible: a {self.name} reward is {self.rewards}")
+            raise ProblemError(self.not_paid(shown), fix=self.another())
         return value
+
+    def not_paid(self, reward: str) -> str:
+        """Why a reward is refused."""
+        default = " (the default family: others must be said)" if self.unless_said else ""
+        return f"reward {reward} is not possible: a {self.name} reward is {self.rewards}{default}"
+
+    def another(self) -> Fix | None:
+        """What can be done about rewards or means that the default family does not have."""
+        return Fix("family") if self.unless_said else None
 
     def parameters(self) -> dict[str, float]:
         """The family's parameters by name; none unless it is a named tuple with fields."""
@@ -136,6 +149,14 @@ class Family:
         left = "(" if self.low in self.open_ends or math.isinf(self.low) else "["
         right = ")" if self.high in self.open_ends or math.isinf(self.high) else "]"
         return f"{left}{self.low:g}, {self.high:g}{right}"
+
+
+def _same(one: Any, other: object) -> bool:
+    return type(one) is type(other) and bool(tuple.__eq__(one, other))  # type: ignore[operator]  # both are tuples
+
+
+def _hash(family: Any) -> int:
+    return hash((type(family).__name__, *family))
 
 
 @by_type("float64")

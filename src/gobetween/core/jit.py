@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -76,10 +77,13 @@ if ENABLED:
             if not all(map(_is_ours, sig)):
                 return None
             try:
-                return super().load_overload(sig, target_context)
+                found = super().load_overload(sig, target_context)
             except Exception:  # a pickle may fail in any way
                 self._renew()
-                return None
+                found = None
+            if found is None:
+                announce()
+            return found
 
         def save_overload(self, sig: Any, data: Any) -> None:
             if all(map(_is_ours, sig)):
@@ -92,6 +96,12 @@ if ENABLED:
         def _renew(self) -> None:
             with suppress(OSError), _one_at_a_time():
                 self.flush()
+
+
+@cache
+def announce() -> None:
+    """Say once that the user will have to wait, and why it will not be so next time."""
+    print("gobetween: compiling for this machine, once; this takes about half a minute …", file=sys.stderr, flush=True)
 
 
 @contextmanager

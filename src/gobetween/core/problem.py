@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gobetween.core.families import Gaussian
+from gobetween.core.families import DEFAULT
 from gobetween.core.family import LARGEST, SMALLEST, Family
 from gobetween.core.registry import as_family
 from gobetween.core.types import Floats, Ints
@@ -47,7 +47,7 @@ class Problem:
         means: ArrayLike | Mapping[str, float],
         policies: ArrayLike | Mapping[str, ArrayLike | Mapping[str, float]] | None = None,
         *,
-        family: Family | str = Gaussian(1.0),  # noqa: B008 - an immutable tuple
+        family: Family | str = DEFAULT,
         costs: ArrayLike | Mapping[str, float] | None = None,
         silent: bool = False,
         arms: Sequence[str] | None = None,
@@ -136,10 +136,12 @@ class Problem:
     def _check_means(self) -> None:
         for a, mean in enumerate(self.means):
             if not self.family.has_mean(float(mean)):
+                default = ", the default" if self.family.unless_said else ""
                 raise ProblemError(
-                    f"= {mean:g} ({self.arms[a]!r}) is not a mean of the {self.family.name} family: "
+                    f"= {mean:g} ({self.arms[a]!r}) is not a mean of the {self.family.name} family{default}: "
                     f"it must lie in {self.family.domain()}",
                     where=("means", a),
+                    fix=self.family.another(),
                 )
 
     def _check_shape(self, K: int) -> None:
@@ -235,6 +237,8 @@ def check_names(names: Any, count: int, what: str, default: tuple[str, ...] | No
     for i, name in enumerate(given):
         if not isinstance(name, str) or not name.strip():
             raise ProblemError(f"{what}s[{i}] = {name!r}: a name is a non-empty string")
+        if "\x00" in name or any("\ud800" <= c <= "\udfff" for c in name):
+            raise ProblemError(f"{what}s[{i}] = {name!a}: a name has no NUL and no broken characters")
         if given.index(name) < i:
             raise ProblemError(f"{what}s[{i}] = {name!r} is also the name of {what}s[{given.index(name)}]: names must differ")
     return given

@@ -19,7 +19,7 @@ from gobetween.errors import Fix, ProblemError
 T = TypeVar("T", bound=type[Any])
 BASES: Mapping[str, type[Any]] = {"family": Family, "sampling": SamplingRule, "stopping": StoppingRule}
 WHAT = {"family": "family", "sampling": "sampling rule", "stopping": "stopping rule"}
-EXAMPLE = {"family": "gb.Gaussian(1.0) or gb.Bernoulli()", "sampling": "gb.Tracking()", "stopping": "gb.EProcess()"}
+EXAMPLE = {"family": "gb.Bernoulli() or gb.Gaussian(sigma=2.0)", "sampling": "gb.Tracking()", "stopping": "gb.EProcess()"}
 _HOMES = {"family": "families", "sampling": "sampling", "stopping": "stopping"}
 _classes: dict[str, dict[str, type[Any]]] = {side: {} for side in BASES}
 
@@ -105,10 +105,10 @@ def resolve(side: str, value: object) -> Any:
     if isinstance(value, str):
         known = _words(side)
         if value not in known:
-            find(side, value)  # may say why an announced one cannot be loaded
+            _complete(side, find(side, value))  # may say why an announced one cannot be loaded, or what it needs
             known = words(side)
         if value not in known:
-            words_known = ", ".join(known)
+            words_known = ", ".join(_known(side) if side == "family" else known)
             raise ProblemError(f"{value!r} is not a {what} that is known: choose one of {words_known}", fix=Fix("plugin"))
         return known[value]
     if isinstance(value, type) and issubclass(value, base):
@@ -117,6 +117,17 @@ def resolve(side: str, value: object) -> Any:
         raise ProblemError(f"{_short(value)} is not a {what}: pass one such as {EXAMPLE[side]}")
     check_class(side, type(value))
     return value
+
+
+def _complete(side: str, kind: type[Any] | None) -> None:
+    """Refuse a class that cannot be meant by its name alone, because some parameter has no default."""
+    if kind is None:
+        return
+    try:
+        kind()
+    except TypeError:
+        needed = ", ".join(parameters_of(kind))
+        raise ProblemError(f"the {WHAT[side]} {kind.name!r} needs {needed}: pass {kind.__name__}(…)") from None
 
 
 def as_family(value: "Family | str") -> Family:
@@ -151,7 +162,7 @@ def _words_of(kind: type[Any]) -> dict[str, Any]:
     stated = getattr(kind, "words", {})
     found = {word: kind(**parameters) for word, parameters in stated.items()}
     if all(stated.values()):
-        with suppress(TypeError):  # some parameter has no default
+        with suppress(TypeError, ProblemError):  # some parameter has no default
             found = {kind.name: kind(), **found}
     return found
 

@@ -113,7 +113,7 @@ class StoppingRule(Rule):
     ...         return self.answers
     ...     def statistic(self, view):
     ...         return view.t
-    >>> gb.simulate(gb.Problem([1.0, 0.0]), stopping=After(50), runs=1).tau.tolist()
+    >>> gb.simulate(gb.Problem([1.0, 0.0], family=gb.Gaussian(1.0)), stopping=After(50), runs=1).tau.tolist()
     [[50]]
     """
 

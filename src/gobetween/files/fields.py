@@ -6,10 +6,16 @@ from contextlib import contextmanager
 from typing import Any
 
 from gobetween.errors import GoBetweenError, SpecError, Where, spelled
+from gobetween.files.paths import is_writable_text
 
 #: What Problem calls it → the tables and their key in a file.
 KEY_OF = {"means": ("arms", "mean"), "policies": ("mediators", "policy"), "costs": ("mediators", "cost")}
-IN_FILE = {"silent": "if this mediator sometimes answers nothing, say silent = true"}
+#: What can be done, in the words of a file; the names are those of `errors.FIXES`.
+IN_FILE = {
+    "family": 'the family of other rewards must be said, such as family = { name = "gaussian", sigma = 2.0 }',
+    "sigma": 'write family = { name = "gaussian", sigma = 2.0 }, with yours',
+    "silent": "if this mediator sometimes answers nothing, say silent = true",
+}
 
 
 @contextmanager
@@ -53,7 +59,7 @@ def show(value: Any) -> str:
 
 def unique_name(table: Mapping[str, Any], default: str, taken: Sequence[str], path: str) -> str:
     """A name that is not taken."""
-    name: str = typed(table.get("name", default), str, f"{path}.name", "a string")
+    name = text(table.get("name", default), f"{path}.name")
     if name in taken:
         raise SpecError(
             f"{path}.name = {name!r} is also the name of {path.split('[')[0]}[{taken.index(name)}]: names must differ"
@@ -84,6 +90,14 @@ def typed(value: Any, kind: Any, path: str, what: str) -> Any:
     if not isinstance(value, kind):
         raise SpecError(f"{path} = {show(value)}: must be {what}")
     return value
+
+
+def text(value: Any, path: str) -> str:
+    """A text that can be kept and shown."""
+    found: str = typed(value, str, path, "a string")
+    if not is_writable_text(found):
+        raise SpecError(f"{path} = {show(found)}: must be a text without NUL or broken characters")
+    return found
 
 
 def number(value: Any, path: str) -> float:

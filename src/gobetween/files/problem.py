@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from gobetween.core.problem import Problem
 from gobetween.errors import SpecError
-from gobetween.files.fields import naming, number, only, tables, typed, unique_name, whole
-from gobetween.files.rules import Named, parse_family, parse_rule
+from gobetween.files.fields import naming, number, only, tables, text, typed, unique_name, whole
+from gobetween.files.rules import Named, family_in, parse_rule
 from gobetween.files.toml import read_toml
 
 T = TypeVar("T")
@@ -64,13 +64,13 @@ def parse_spec(data: Mapping[str, Any], source: str) -> Spec:
     """Check nested dicts; `source` opens every message."""
     with naming(source):
         only(data, KEYS, "")
-        title = typed(data.get("title", ""), str, "title", "a string")
+        title = text(data.get("title", ""), "title")
         return Spec(parse_problem(data), title, parse_settings(data))
 
 
 def parse_problem(data: Mapping[str, Any]) -> Problem:
     """The problem that a file or a part of it describes: every mean and every policy must be there."""
-    family, cast = parse_family(data.get("family", "gaussian")), parse_cast(data)
+    family, cast = family_in(data), parse_cast(data)
     means = [_there(mean, f"arms[{i}].mean", "a guess of each arm's mean") for i, mean in enumerate(cast.means)]
     words = "how often each mediator pulls each arm"
     policies = [_there(row, f"mediators[{i}].policy", words) for i, row in enumerate(cast.policies)]
@@ -143,7 +143,7 @@ def parse_cast(data: Mapping[str, Any]) -> Cast:
         mediators.append(unique_name(table, f"mediator {i + 1}", mediators, path))
         policies.append(parse_policy(table["policy"], arms, f"{path}.policy") if "policy" in table else None)
     costs = tuple(number(table.get("cost", 1.0), f"mediators[{i}].cost") for i, table in enumerate(given))
-    contacts = (typed(t.get("contact", ""), str, f"mediators[{i}].contact", "a string") for i, t in enumerate(given))
+    contacts = (text(t.get("contact", ""), f"mediators[{i}].contact") for i, t in enumerate(given))
     said = any("cost" in table for table in given)
     return Cast(tuple(arms), tuple(means), tuple(mediators), tuple(policies), costs if said else None, tuple(contacts))
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, asdict, fields, is_dataclass
 from typing import Any, NamedTuple
 
+from gobetween.core.families import DEFAULT
 from gobetween.core.family import Family
 from gobetween.core.registry import classes, find, words
 from gobetween.core.rule import parameters_of
@@ -78,6 +79,8 @@ def build(kind: type[Any], parameters: Mapping[str, Any], path: str, beside: tup
             found[key] = tuple(value) if wanted is list else value
     try:
         return kind(**found)
+    except GoBetweenError as error:
+        raise SpecError(f"{path}: {error.what}", fix=error.fix) from None
     except (ValueError, TypeError) as error:
         raise SpecError(f"{path}: {error}") from None
 
@@ -135,6 +138,11 @@ def _from(rule: Any) -> dict[str, str]:
     if find("sampling", rule.name) is not kind and find("stopping", rule.name) is not kind:
         raise SpecError(f"{kind.__name__} cannot be saved: put @gb.register above its class, so that it is found again")
     return {} if kind.__module__.startswith("gobetween.") else {"from": f"{kind.__module__}.{kind.__qualname__}"}
+
+
+def family_in(data: Mapping[str, Any]) -> Family:
+    """The family that a file or a part of it names, or the default."""
+    return parse_family(data["family"]) if "family" in data else DEFAULT
 
 
 def parse_family(value: Any) -> Family:

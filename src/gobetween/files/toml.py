@@ -1,24 +1,57 @@
 """Reading files, before anything heavy is imported."""
 
+import re
 import tomllib
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from gobetween.errors import SpecError
+from gobetween.files.paths import path_of
+
+LARGEST = 32_000_000  # bytes: more than 1,000 mediators with policies over 1,000 arms
+DEEPEST = 50  # tables inside tables
+#: A key of more parts than any file has; reading it would take time that grows with their square.
+_PART = r"""(?:"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|[\w-]++)"""
+_LONG_KEY = re.compile(rf"(?<![\w\"'-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{DEEPEST}}}")
 
 
 def read_toml(path: str | PathLike[str]) -> dict[str, Any]:
     """The file as nested dicts; syntax errors say the line."""
+    text = _text(path)
+    deep = SpecError(f"{path}: holds a number that is too long or tables that are nested too deeply")
+    if _LONG_KEY.search(text):
+        raise deep
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(f"{path}: not valid TOML: {error}") from None
+    except (ValueError, RecursionError):
+        raise deep from None
+    if _is_deep(data):
+        raise deep
+    return data
+
+
+def _text(path: str | PathLike[str]) -> str:
+    place = path_of(path)
+    try:
+        if place.stat().st_size > LARGEST:
+            raise SpecError(f"{path}: is larger than {LARGEST // 1_000_000} MB: a file that people write is smaller")
+        return place.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise SpecError(f"{path}: no such file") from None
     except UnicodeDecodeError:
         raise SpecError(f"{path}: not a text file in UTF-8") from None
     except OSError as error:
         raise SpecError(f"{path}: cannot be read ({error.strerror})") from None
-    except tomllib.TOMLDecodeError as error:
-        raise SpecError(f"{path}: not valid TOML: {error}") from None
-    except (ValueError, RecursionError):
-        raise SpecError(f"{path}: holds a number that is too long or tables that are nested too deeply") from None
+
+
+def _is_deep(data: dict[str, Any]) -> bool:
+    """Are there more than DEEPEST tables and lists inside each other?"""
+    level: list[Any] = [data]
+    for _ in range(DEEPEST):
+        parts = (item for value in level for item in (value.values() if isinstance(value, dict) else value))
+        level = [item for item in parts if isinstance(item, (dict, list))]
+        if not level:
+            return False
+    return True

@@ -1,14 +1,14 @@
 """Logs: the best arm from what others have already collected, row by row, always valid."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from typing import Unpack
 
 import numpy as np
 
 from gobetween.core import transport
-from gobetween.core.alarms import Alarm, confounding_alarms, policy_alarms
+from gobetween.core.alarms import Facts
 from gobetween.core.bound import LowerBound, lower_bound
 from gobetween.core.eprocess import log_evalue
 from gobetween.core.evidence import Evidence, arm_report, weigh
@@ -17,9 +17,10 @@ from gobetween.core.problem import Problem, unreachable_arms
 from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.stopping import EProcess
 from gobetween.core.types import Floats
+from gobetween.core.voice import account, family_words
 from gobetween.logs.counts import LogStats, merge
 from gobetween.logs.options import LogKeywords, LogOptions, options_of
-from gobetween.logs.reading import Claim, Reading, Trail, accepted, count_one
+from gobetween.logs.reading import Along, Reading, accepted, claimed_along, count_one, joined, look_along, trail_of
 from gobetween.logs.report import LogReport
 from gobetween.logs.sources import Source, check_sources
 
@@ -28,8 +29,8 @@ def analyse_logs(*sources: Source, executor: Executor | None = None, **options: 
     """What logs say about the best arm.
 
     sources: paths of CSV, JSONL or Parquet files, tables (pandas, polars, Arrow, a dict of columns) or an iterable of tables,
-    in the order in which they were collected. executor: count the sources in parallel; the verdict at the end is the same,
-    but the first claim needs one pass in order. options, with their defaults:
+    in the order in which they were collected. executor: count the sources in parallel, then look along them in parallel for
+    the first claim; the report is the same. options, with their defaults:
 
     - family=Bernoulli(), delta=0.05: what rewards are, and the risk of a wrong answer.
     - mediator=None, arm="arm", reward="reward", order=None: names of columns. A log without a column "mediator" has one
@@ -43,33 +44,54 @@ def analyse_logs(*sources: Source, executor: Executor | None = None, **options: 
     """
     chosen, names = options_of(options), check_sources(sources)
     if executor is not None:
-        parts = [executor.submit(count_one, chosen, source) for source in sources]
-        stats = merge([part.result() for part in parts])
-        stats.widen(chosen.known_arms, chosen.known_mediators)
-        return _report(chosen, stats, names, ordered=False)
+        return _report(chosen, *_in_parallel(chosen, sources, executor), names)
     reading = Reading(chosen)
     for source in sources:
         reading.read(source)
-    return _report(chosen, reading.stats, names, ordered=True, claim=reading.claim, trail=reading.trail)
+    return _report(chosen, reading.stats, reading.along, names)
 
 
-def _report(
-    options: LogOptions, stats: LogStats, sources: tuple[str, ...], ordered: bool, claim: Claim | None = None, trail: Trail = ()
-) -> LogReport:
-    stats = accepted(stats, options).in_order()
+def _in_parallel(options: LogOptions, sources: Sequence[Source], executor: Executor) -> tuple[LogStats, Along | None]:
+    """Count the sources, then look along each of them from what the others before it came to; None if they are read once."""
+    counted = [part.result() for part in [executor.submit(count_one, options, source) for source in sources]]
+    whole = accepted(merge(counted), options)
+    whole.widen(options.known_arms, options.known_mediators)
+    if any(isinstance(source, Iterator) for source in sources):
+        return whole, None
+    looking, before = [], LogStats()
+    for source, part in zip(sources, counted, strict=True):
+        after = LogStats(rows=before.rows, last=before.last)
+        after.widen(whole.arms, whole.mediators)
+        after.N_ea, after.S_ea = before.aligned(whole.arms, whole.mediators)
+        looking.append(executor.submit(look_along, options, source, after))
+        before = merge([before, part])
+    along = joined([part.result() for part in looking])
+    whole.disorder = along.disorder
+    return whole, along
+
+
+def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: tuple[str, ...]) -> LogReport:
+    accepted(stats, options)
+    trail = () if along is None else trail_of(options, along, len(stats.arms))
+    stats.claimed = None if along is None else claimed_along(options, stats, along)
+    stats = stats.in_order()
     family, tally = options.family, stats.tally()
     evidence = _evidence(options, tally, stats.rows)
+    found = account(_facts(options, stats), evidence, stats.rows)
     rate, bound = _rates(family, tally, stats, evidence.leader)
     lack = max(0.0, evidence.threshold - evidence.statistic)
     return LogReport(
         rows=stats.rows,
-        family=family.name,
+        family=family_words(family),
+        parameters=family.to_dict(),
         delta=options.delta,
+        headline=found.headline("row", "the log"),
+        alarms=found.alarms,
         arms=tuple(arm_report(family, name, tally, a, options.delta) for a, name in enumerate(stats.arms)),
         mediators=tuple(stats.mediators),
         N_ea=stats.N_ea,
-        claim=claim,
-        ordered=ordered,
+        claim=None if along is None else along.claim,
+        ordered=along is not None,
         identified=evidence.reached,
         leader=stats.arms[evidence.leader],
         statistic=evidence.statistic,
@@ -81,13 +103,26 @@ def _report(
         mixture=tuple((stats.N_ea.sum(axis=1) / stats.rows).tolist()),
         omega=None if bound is None or bound.status == "tie" else tuple(bound.omega.tolist()),
         never_pulled=tuple(name for name, n in zip(stats.arms, tally.N_a, strict=True) if not n),
-        policy_alarms=_policy_alarms(options, stats),
-        confounding=tuple(confounding_alarms(stats.arms, family, stats.N_ea, stats.S_ea)),
         disorder=stats.disorder,
         bad=tuple(stats.bad),
         bad_count=stats.bad_count,
         trail=trail,
         sources=sources,
+    )
+
+
+def _facts(options: LogOptions, stats: LogStats) -> Facts:
+    return Facts(
+        family=options.family,
+        arms=stats.arms,
+        mediators=stats.mediators,
+        N_ea=stats.N_ea,
+        declared=_declared(options, stats),
+        delta=options.delta,
+        S_ea=stats.S_ea,
+        spread=stats.spread,
+        claimed=stats.claimed,
+        unit="row",
     )
 
 
@@ -104,12 +139,12 @@ def _in_play(family: Family, tally: Tally, evidence: Evidence, b: int) -> bool:
     return b == best or not tally.N_a.all() or log_evalue(family, tally, best, b, -math.inf) < evidence.threshold
 
 
-def _policy_alarms(options: LogOptions, stats: LogStats) -> tuple[Alarm, ...]:
+def _declared(options: LogOptions, stats: LogStats) -> list[list[float] | None]:
+    """What is declared of each mediator, in the order of the log's arms."""
     if options.declared is None:
-        return ()
+        return [None] * len(stats.mediators)
     places = [options.known_arms.index(name) for name in stats.arms]
-    declared = [_reordered(options.declared.get(name), places) for name in stats.mediators]
-    return tuple(policy_alarms(stats.mediators, stats.N_ea, declared))
+    return [_reordered(options.declared.get(name), places) for name in stats.mediators]
 
 
 def _reordered(row: Sequence[float] | Floats | None, places: Sequence[int]) -> list[float] | None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gobetween.core.types import Floats, Ints
-from gobetween.errors import LogError
+from gobetween.errors import Fix, LogError
 from gobetween.logs.batch import Batch, Columns, Names, Order, number, order_values, short
 from gobetween.logs.rows import csv_header, delimiter, json_keys
 
@@ -68,6 +68,11 @@ def parquet_tables(path: Path, columns: Columns, threads: bool) -> Iterator[Any]
     with reader.ParquetFile(path, memory_map=False) as file:
         found = columns.among(file.schema_arrow.names, str(path))
         names = [name for name in (found.arm, found.mediator) if name is not None]
+        for name in found.wanted:
+            kind = file.schema_arrow.field(name).type
+            if library().types.is_nested(kind):
+                what = f"column {name!r} is of {short(kind)}"
+                raise LogError(f"{path}: {what}: a log has plain columns, of names and numbers", fix=Fix("columns"))
     with reader.ParquetFile(path, read_dictionary=names) as file:
         yield from file.iter_batches(batch_size=1 << 18, columns=found.wanted, use_threads=threads)
 

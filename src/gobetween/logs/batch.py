@@ -120,6 +120,6 @@ def order_values(cells: Iterable[object]) -> Order:
     return texts if words else np.array(values, np.float64)
 
 
-def short(error: BaseException) -> str:
+def short(error: object) -> str:
     """What someone else's error says, in one line."""
     return " ".join(str(error).split())[:200]

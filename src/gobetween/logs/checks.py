@@ -8,11 +8,8 @@ import numpy as np
 
 from gobetween.core.types import Bools, Floats
 from gobetween.logs.batch import Batch, Names, Order
-from gobetween.logs.counts import BadRow
+from gobetween.logs.counts import BadRow, Before
 from gobetween.logs.options import LogOptions
-
-Before = float | str
-"""The last value of an order column."""
 
 
 def usable_rows(batch: Batch, options: LogOptions) -> Bools:
@@ -44,7 +41,7 @@ def _reason(batch: Batch, i: int, options: LogOptions) -> str:
     x = float(batch.rewards[i])
     if math.isnan(x):
         return "its reward is missing or no number"
-    return f"reward {x:g} is not possible: a {options.family.name} reward is {options.family.rewards}"
+    return options.family.not_paid(f"{x:g}")
 
 
 def first_fall(order: Order, before: Before) -> tuple[int | None, Before]:

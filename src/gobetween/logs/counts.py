@@ -1,14 +1,21 @@
 """What a log comes to: counts and sums for each mediator and arm. They add up, whoever counted them and in whatever order."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from gobetween.core.alarms import Claimed
+from gobetween.core.spread import add_spread, new_spread, widened
 from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.types import Floats, Ints
 from gobetween.errors import Fix, LogError
+from gobetween.export import numbered
+
+Before = float | str
+"""The last value of an order column."""
 
 LISTED = 1000  # bad rows that are listed; all are counted
 SHOWN = 20  # reasons that are told in a sentence, each with the first rows that it holds of
@@ -32,12 +39,18 @@ class LogStats:
     mediators: list[str] = field(default_factory=list)
     N_ea: Ints = field(default_factory=lambda: np.zeros((0, 0), np.int64))
     S_ea: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    spread: Floats = field(default_factory=lambda: new_spread(0))
+    """[3, K] second moments, counted where the family declares how far rewards spread."""
     rows: int = 0
     bad: list[BadRow] = field(default_factory=list)
     """The first of them."""
     bad_count: int = 0
     disorder: BadRow | None = None
     """The first row that the order column puts before its predecessor."""
+    last: Before = -math.inf
+    """The last value of the order column."""
+    claimed: Claimed | None = None
+    """The first claim and what speaks against it, where the log was read in order."""
 
     def widen(self, arms: Iterable[str], mediators: Iterable[str]) -> bool:
         """Make room for names; did an arm come in addition?"""
@@ -48,6 +61,7 @@ class LogStats:
         shape = (len(self.mediators), len(self.arms))
         if self.N_ea.shape != shape:
             self.N_ea, self.S_ea = _grown(self.N_ea, shape), _grown(self.S_ea, shape)
+            self.spread = widened(self.spread, len(self.arms))
         return len(self.arms) > known_arms
 
     def refuse(self, rows: Iterable[BadRow]) -> None:
@@ -73,12 +87,17 @@ class LogStats:
         N_ea[places], S_ea[places] = self.N_ea, self.S_ea
         return N_ea, S_ea
 
+    def aligned_spread(self, arms: Sequence[str]) -> Floats:
+        """Second moments [3, K] in the order of given names."""
+        return _placed(self, [list(arms).index(name) for name in self.arms], len(arms))[0]
+
     def in_order(self) -> "LogStats":
         """The same with names sorted, so that it does not depend on what was read first."""
         rows, columns = np.argsort(self.mediators), np.argsort(self.arms)
         order = np.ix_(rows, columns)
-        N_ea, S_ea = self.N_ea[order], self.S_ea[order]
-        return replace(self, arms=sorted(self.arms), mediators=sorted(self.mediators), N_ea=N_ea, S_ea=S_ea)
+        names: dict[str, Any] = {"arms": sorted(self.arms), "mediators": sorted(self.mediators)}
+        names["claimed"] = None if self.claimed is None else self.claimed.placed(np.argsort(columns).tolist())
+        return replace(self, **names, N_ea=self.N_ea[order], S_ea=self.S_ea[order], spread=self.spread[:, columns])
 
 
 def _grown(array: Any, shape: tuple[int, int]) -> Any:
@@ -96,11 +115,19 @@ def merge(parts: Sequence[LogStats]) -> LogStats:
         columns = [whole.arms.index(name) for name in part.arms]
         whole.N_ea[np.ix_(rows, columns)] += part.N_ea
         whole.S_ea[np.ix_(rows, columns)] += part.S_ea
+        add_spread(whole.spread, *_placed(part, columns, len(whole.arms)))
         whole.rows += part.rows
         whole.bad = (whole.bad + part.bad)[:LISTED]
         whole.bad_count += part.bad_count
-        whole.disorder = whole.disorder or part.disorder
+        whole.disorder, whole.last = whole.disorder or part.disorder, part.last
     return whole
+
+
+def _placed(part: LogStats, columns: Sequence[int], K: int) -> tuple[Floats, Ints]:
+    """Second moments and counts of a part at the places of its arms among K."""
+    spread, N_a = new_spread(K), np.zeros(K, np.int64)
+    spread[:, columns], N_a[columns] = part.spread, part.N_ea.sum(axis=0)
+    return spread, N_a
 
 
 class BadLogError(LogError):
@@ -112,8 +139,9 @@ class BadLogError(LogError):
         for row in stats.bad:
             reasons.setdefault(row.reason, []).append(f"{row.source} row {row.row}" if row.row else row.source)
         listed = "; ".join(f"{_places(places)}: {reason}" for reason, places in list(reasons.items())[:SHOWN])
-        more = f"; {stats.bad_count - len(stats.bad):,} more are not listed" if stats.bad_count > len(stats.bad) else ""
-        super().__init__(f"{stats.bad_count} rows cannot be used: {listed}{more}", fix=Fix("skip-bad"))
+        rest = stats.bad_count - len(stats.bad)
+        more = f"; {numbered(rest, 'more is', 'more are')} not listed" if rest else ""
+        super().__init__(f"{numbered(stats.bad_count, 'row')} cannot be used: {listed}{more}", fix=Fix("skip-bad"))
 
 
 def _places(places: Sequence[str]) -> str:

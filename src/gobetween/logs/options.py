@@ -1,11 +1,11 @@
 """How a log is to be read: one value, made once from keywords and checked once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from gobetween.core.bound import binary_kl
-from gobetween.core.families import Bernoulli
+from gobetween.core.families import DEFAULT
 from gobetween.core.family import Family
 from gobetween.core.registry import as_family
 from gobetween.core.types import Floats
@@ -34,7 +34,7 @@ class LogKeywords(TypedDict, total=False):
 class LogOptions:
     """How a log is to be read."""
 
-    family: Family = field(default_factory=Bernoulli)
+    family: Family = DEFAULT
     delta: float = 0.05
     mediator: str | None = None
     """Its column; None: "mediator", and a log without such a column has one mediator."""

@@ -1,20 +1,21 @@
 """A log being read in order: rows are checked, counted and watched for the first claim."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from gobetween.core.alarms import Claimed
 from gobetween.core.evidence import next_look, weigh
 from gobetween.core.loops import scan
-from gobetween.core.state import new_tally
+from gobetween.core.spread import add_rewards, scale_of
+from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.stopping import EProcess
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import LogError
 from gobetween.logs.batch import Batch
-from gobetween.logs.checks import Before, bad_rows, first_fall, usable_rows
+from gobetween.logs.checks import bad_rows, first_fall, usable_rows
 from gobetween.logs.counts import BadLogError, BadRow, LogStats
 from gobetween.logs.options import LogOptions
 from gobetween.logs.sources import Source, batches, check_sources
@@ -34,6 +35,22 @@ class Claim:
     source_row: int
 
 
+class Look(NamedTuple):
+    """What had been counted at one row: counts [K] and sums [K] of each arm, in the order in which they were first seen."""
+
+    row: int
+    N_a: Ints
+    S_a: Floats
+
+
+class Along(NamedTuple):
+    """What was seen on the way through a log."""
+
+    claim: Claim | None
+    looks: list[Look]
+    disorder: BadRow | None
+
+
 class Coded(NamedTuple):
     """Usable rows of a batch: places of mediators and arms among all that were seen, and rewards."""
 
@@ -43,19 +60,26 @@ class Coded(NamedTuple):
 
 
 class Reading:
-    """A log being read in order."""
+    """A log being read in order, or a part of it `after` what others have counted."""
 
-    def __init__(self, options: LogOptions, watching: bool = True) -> None:
+    def __init__(self, options: LogOptions, watching: bool = True, after: LogStats | None = None) -> None:
         self.options, self.watching = options, watching
-        self.stats = LogStats()
+        self.stats = LogStats() if after is None else after
         self.stats.widen(options.known_arms, options.known_mediators)
         self.claim: Claim | None = None
-        self.trail: Trail = ()
-        self._tally = new_tally(len(self.stats.arms))
+        self.looks: list[Look] = []
+        self._tally = self.stats.tally()
         self._stopper = EProcess().at_work(len(self.stats.arms), options.family)
-        self._before: Before = -math.inf
+        self._sigma = scale_of(options.family) if after is None else None
         self._look = 10
-        """The row at which the evidence is next looked at, for the trail."""
+        """The row at which the evidence is next looked at."""
+        while self._look <= self.stats.rows:
+            self._look = next_look(self._look)
+
+    @property
+    def along(self) -> Along:
+        """What was seen on the way."""
+        return Along(self.claim, self.looks, self.stats.disorder)
 
     def read(self, source: Source, threads: bool = True) -> None:
         """Take in a source."""
@@ -75,10 +99,10 @@ class Reading:
         return rows
 
     def _check_order(self, batch: Batch) -> None:
-        if batch.order is None or self.stats.disorder is not None:
+        if batch.order is None:
             return
-        fall, self._before = first_fall(batch.order, self._before)
-        if fall is not None:
+        fall, self.stats.last = first_fall(batch.order, self.stats.last)
+        if fall is not None and self.stats.disorder is None:
             self.stats.disorder = BadRow(batch.source, batch.row(fall), "comes before the row above it")
 
     def _coded(self, batch: Batch, good: Bools) -> Coded:
@@ -88,16 +112,21 @@ class Reading:
             self.claim = None  # a claim needs every arm to have been seen
             self._tally = self.stats.tally()
         x = np.ascontiguousarray(batch.rewards[kept])
-        return Coded(batch.mediators.placed(e, self.stats.mediators), batch.arms.placed(a, self.stats.arms), x)
+        rows = Coded(batch.mediators.placed(e, self.stats.mediators), batch.arms.placed(a, self.stats.arms), x)
+        if self._sigma is not None:
+            add_rewards(self.stats.spread, rows.a, x / self._sigma)
+        return rows
 
     def _count(self, batch: Batch, good: Bools, rows: Coded) -> None:
         """Count rows from one look at the evidence to the next."""
         stats, family, K = self.stats, self.options.family, len(self.stats.arms)
         watching = self.watching and K >= 2
+        while watching and self._look <= stats.rows:  # a second arm came late
+            self._look = next_look(self._look)
         constants = np.array([EProcess().threshold(max(K, 2), self.options.delta, family)])
         start, end = 0, len(rows.x)
         while start < end:
-            stop = min(end, start + max(1, self._look - stats.rows)) if watching else end
+            stop = min(end, start + self._look - stats.rows) if watching else end
             e, a, x = rows.e[start:stop], rows.a[start:stop], rows.x[start:stop]
             unclaimed = watching and self.claim is None
             found, named = scan(
@@ -112,8 +141,7 @@ class Reading:
                 self._follow()
 
     def _follow(self) -> None:
-        now = weigh(self.options.family, EProcess(), self.options.delta, self._tally, self.stats.rows)
-        self.trail += ((self.stats.rows, now.statistic, now.threshold),)
+        self.looks.append(Look(self.stats.rows, self._tally.N_a.copy(), self._tally.S_a.copy()))
         self._look = next_look(self.stats.rows)
 
 
@@ -127,12 +155,14 @@ def accepted(stats: LogStats, options: LogOptions) -> LogStats:
 
 
 def count_logs(options: LogOptions, sources: Sequence[Source]) -> LogStats:
-    """The statistics of logs together, names in order."""
+    """The statistics of logs together, names in order, with the claim that was found on the way."""
     check_sources(sources)
-    reading = Reading(options, watching=False)
+    reading = Reading(options)
     for source in sources:
         reading.read(source)
-    return accepted(reading.stats, options).in_order()
+    stats = accepted(reading.stats, options)
+    stats.claimed = claimed_along(options, stats, reading.along)
+    return stats.in_order()
 
 
 def count_one(options: LogOptions, source: Source) -> LogStats:
@@ -140,3 +170,39 @@ def count_one(options: LogOptions, source: Source) -> LogStats:
     reading = Reading(options, watching=False)
     reading.read(source, threads=False)
     return reading.stats
+
+
+def look_along(options: LogOptions, source: Source, after: LogStats) -> Along:
+    """What is seen on the way through a source that comes after others; executors call this."""
+    reading = Reading(options, after=after)
+    reading.read(source, threads=False)
+    return reading.along
+
+
+def joined(parts: Sequence[Along]) -> Along:
+    """What was seen on the way through parts that follow each other."""
+    claim = next((part.claim for part in parts if part.claim is not None), None)
+    disorder = next((part.disorder for part in parts if part.disorder is not None), None)
+    return Along(claim, [look for part in parts for look in part.looks], disorder)
+
+
+def tally_at(look: Look, K: int) -> Tally:
+    """A look as a tally of K arms, of which the last may have been seen later."""
+    more = (0, K - len(look.N_a))
+    return fill(new_tally(K), np.pad(look.N_a, more), np.pad(look.S_a, more))
+
+
+def trail_of(options: LogOptions, along: Along, K: int) -> Trail:
+    """The evidence at every look."""
+    found = [(look.row, weigh(options.family, EProcess(), options.delta, tally_at(look, K), look.row)) for look in along.looks]
+    return tuple((row, now.statistic, now.threshold) for row, now in found) if K >= 2 else ()
+
+
+def claimed_along(options: LogOptions, stats: LogStats, along: Along) -> Claimed | None:
+    """The first claim and the strongest evidence against it afterwards, at all looks and at the end."""
+    if along.claim is None or stats.disorder is not None:
+        return None
+    found = Claimed(stats.arms.index(along.claim.arm), along.claim.row)
+    for look in (*along.looks, Look(stats.rows, stats.N_ea.sum(axis=0), stats.S_ea.sum(axis=0))):
+        found = found.seen(options.family, tally_at(look, len(stats.arms)), look.row)
+    return found

@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 from gobetween.core.alarms import Alarm
 from gobetween.core.evidence import ArmReport
 from gobetween.core.types import Ints
+from gobetween.core.voice import broken
 from gobetween.export import data_frame, html_table, json_safe
 from gobetween.logs.counts import BadRow
 from gobetween.logs.reading import Claim, Trail
@@ -30,14 +31,21 @@ class LogReport:
 
     rows: int
     family: str
+    """With its parameters, for people; `parameters` has them by name."""
+    parameters: dict[str, Any]
     delta: float
+    headline: str
+    """The verdict at the end of the log in one sentence; what is wrong, once an alarm that breaks the guarantee is raised."""
+    alarms: tuple[Alarm, ...]
+    """What was checked about the world, raised or not, the worst first."""
     arms: tuple[ArmReport, ...]
     mediators: tuple[str, ...]
     N_ea: Ints
     claim: Claim | None
-    """None when the best arm was never certain, or when parts were merged: that needs one pass in order."""
+    """Where it could first be claimed; None when the best arm was never certain. It stands, even if the evidence at the end is
+    weaker, unless an alarm says otherwise."""
     ordered: bool
-    """Was the log read in order, so that `claim` means something?"""
+    """Was the first claim looked for? Not where an executor got tables that can be read only once."""
     identified: bool
     """Is it certain at the end of the log?"""
     leader: str
@@ -56,8 +64,6 @@ class LogReport:
     """[E] whom to ask: ω̂*; None while it cannot be said."""
     never_pulled: tuple[str, ...]
     """Declared arms that nobody pulled."""
-    policy_alarms: tuple[Alarm, ...]
-    confounding: tuple[Alarm, ...]
     disorder: BadRow | None
     bad: tuple[BadRow, ...]
     bad_count: int
@@ -73,8 +79,25 @@ class LogReport:
         cells = ((arm.arm, f"{arm.pulls:,}", *map(_shown, (arm.estimate, arm.low, arm.high))) for arm in self.arms)
         return html_table(self._answer(), ("arm", "rows", "estimate", "low", "high"), cells)
 
+    @property
+    def policy_alarms(self) -> tuple[Alarm, ...]:
+        """Those about declared policies."""
+        return tuple(alarm for alarm in self.alarms if alarm.kind == "policy")
+
+    @property
+    def confounding(self) -> tuple[Alarm, ...]:
+        """Those about arms that pay differently with different mediators."""
+        return tuple(alarm for alarm in self.alarms if alarm.kind == "confounding")
+
+    @property
+    def broken(self) -> Alarm | None:
+        """The first alarm that breaks the guarantee: then no arm is named."""
+        return broken(self.alarms)
+
     def _answer(self) -> str:
-        if self.claim is not None:
+        if self.broken is not None:
+            return f"no arm is named: {self.broken.words.removesuffix('.')}"
+        if self.claim is not None and self.identified:
             return (
                 f"the best arm is {self.claim.arm!r}, certain since row {self.claim.row:,} of {self.rows:,}, δ = {self.delta:g}"
             )
@@ -87,7 +110,7 @@ class LogReport:
         data = asdict(self)
         for key in ("N_ea", "trail", "sources"):
             del data[key]
-        return {"format": 1, **json_safe(data | {"policies": self.policies()})}
+        return {"format": 2, **json_safe(data | {"policies": self.policies()})}
 
     def to_frame(self) -> Any:
         """The arms as a data frame of pandas or polars: arm, pulls, estimate, low, high."""

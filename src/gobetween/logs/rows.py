@@ -74,7 +74,7 @@ def json_keys(path: Path) -> list[str]:
         for line in islice(stream, HEAD):
             try:
                 row = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             keys |= dict.fromkeys(row) if isinstance(row, dict) else {}
     return list(keys)
@@ -121,6 +121,8 @@ def _json_row(line: str) -> dict[str, Any] | str:
         row = json.loads(line)
     except ValueError:
         return "is not JSON"
+    except RecursionError:
+        return "is nested too deeply"
     if "\ufffd" in line:
         return NOT_UTF8
     if not isinstance(row, dict):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gobetween.errors import LogError
+from gobetween.files.paths import path_of
 from gobetween.logs.arrow import csv_tables, json_tables, library, parquet_tables, table_batch
 from gobetween.logs.batch import Batch, Columns, no_rows, short
 from gobetween.logs.rows import row_batches
@@ -42,7 +43,7 @@ def check_sources(sources: Sequence[Source]) -> tuple[str, ...]:
     """What they are called; there must be one, and no file twice."""
     if not sources:
         raise LogError("name at least one log")
-    paths = [Path(source).resolve() for source in sources if isinstance(source, (str, PathLike))]
+    paths = [path_of(source).resolve() for source in sources if isinstance(source, (str, PathLike))]
     for path in paths:
         if paths.count(path) > 1:
             raise LogError(f"{path} is named twice: its rows would count twice")
@@ -60,7 +61,7 @@ def _is_table(source: object) -> bool:
 def batches(source: Source, columns: Columns, *, threads: bool = True) -> Iterator[Batch]:
     """The batches of a file, a table or an iterable of tables."""
     if isinstance(source, (str, PathLike)):
-        yield from _file_batches(Path(source), columns, threads)
+        yield from _file_batches(path_of(source), columns, threads)
     elif _is_table(source):
         yield table_batch(source, columns, _called(source), 1)
     elif isinstance(source, Iterable):
@@ -94,7 +95,7 @@ def _file_batches(path: Path, columns: Columns, threads: bool) -> Iterator[Batch
             yield batch
         if not done:
             yield no_rows(str(path), "the file holds no rows")
-    except (arrow.ArrowInvalid, arrow.ArrowTypeError, UnicodeDecodeError) as error:
+    except (arrow.ArrowException, UnicodeDecodeError) as error:
         if READERS[kind] is parquet_tables:
             raise LogError(f"{path}: is not a Parquet file that can be read ({short(error)})") from None
         yield from row_batches(path, columns, done)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from gobetween.core.voice import family_words
 from gobetween.export import numbered
 from gobetween.pages.blocks import Grid, Picture, Section, Text
 from gobetween.pages.figures import INK, MARKS, TONES, delta_words, dress, graph_objects, label, named_axis, stopping_times
@@ -45,12 +46,14 @@ def rule_comparison(comparison: Comparison, title: str = "") -> Any:
 
 def sections(results: Results) -> list[Section]:
     """The page of an experiment."""
-    counts = {len(cell.numbers) for cell in results.cells}
-    fewest, most = min(counts), max(counts)
-    runs = numbered(most, "run") if fewest == most else f"{fewest:,} to {numbered(most, 'run')}"
-    words = f"{numbered(len(results.cells), 'cell')}, {runs} of each, seed {results.seed}."
-    opening = Section("", [Text(words, "lead")])
+    counts = [len(cell.numbers) for cell in results.cells]
+    least, most = min(counts), max(counts)
+    runs = numbered(most, "run") if least == most else f"{least:,} to {numbered(most, 'run')}"
+    lead = Text(f"{numbered(len(counts), 'cell')}, {runs} of each, seed {results.seed}.", "lead")
+    families = {cell.problem: family_words(cell.runs.played.family) for cell in results.cells}
+    rewards = "; ".join(f"{name}: {words}" for name, words in families.items())
     comparison = results.compare()
+    opening = Section("", [lead, Text(f"Rewards of {rewards}.")])
     return [opening, _summaries(results), *comparison_sections(comparison), *_ratios(comparison)]
 
 

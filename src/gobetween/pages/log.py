@@ -21,8 +21,8 @@ def sections(found: LogReport, files: Sequence[str]) -> list[Section]:
 
     lines = [line for line in sentences(found) if not line.startswith(ALARM)]
     answer: list[Block] = [
-        *_boxes(found),
-        Text(lines[0], "lead"),
+        *alarms(found),
+        Text(lines[0], "lead" if found.broken is None else "alarm"),
         *(Text(line) for line in lines[1:]),
         Text(f"Read: {', '.join(files)}", "note"),
     ]
@@ -52,13 +52,6 @@ def sections(found: LogReport, files: Sequence[str]) -> list[Section]:
     ]
 
 
-def _boxes(found: LogReport) -> list[Block]:
-    """Alarms, each once, above the answer."""
-    told = [line.removeprefix(ALARM) for line in sentences(found) if line.startswith(ALARM)]
-    more = [block for block in alarms(found) if block.words not in told]
-    return [*(Text(words, "alarm") for words in told), *more]
-
-
 def _about(found: LogReport) -> list[tuple[str, str]]:
     return [
         ("Rows", f"{found.rows:,}" + (f", and {found.bad_count:,} left out" if found.bad_count else "")),
@@ -70,12 +63,13 @@ def _about(found: LogReport) -> list[tuple[str, str]]:
 
 def sentences(found: LogReport) -> list[str]:
     """The answer first, then what is missing, then the alarms."""
-    lines = [_answer(found)]
-    if not found.identified and found.leader is not None:
+    lines = [found.headline, *_claim(found)]
+    if not found.identified and found.broken is None:
         lines += _missing(found)
     if not found.ordered:
         lines.append(
-            "Files were counted in parallel: at which row the claim could first have been made needs one pass in order."
+            "Tables that can be read only once were counted in parallel: at which row the best arm could first be claimed, and "
+            "whether later rows contradict that, was not looked for."
         )
     if found.never_pulled:
         lines.append(f"Nobody pulls {_list(found.never_pulled)}: nothing can be said about what is never tried.")
@@ -94,17 +88,16 @@ def sentences(found: LogReport) -> list[str]:
     return lines
 
 
-def _answer(found: LogReport) -> str:
-    risk = f"wrong with probability at most {found.delta:g}"
-    if found.claim is not None:
-        claim = found.claim
-        where = f"row {claim.row:,}" + (f" ({claim.source}, row {claim.source_row:,})" if claim.row != claim.source_row else "")
-        return f"The best arm is {claim.arm!r}, {risk}; of {numbered(found.rows, 'row')} it could first be claimed at {where}."
+def _claim(found: LogReport) -> list[str]:
+    """Since when the best arm is certain; a claim stands even if the evidence is weaker at the end."""
+    claim = found.claim
+    if claim is None or found.broken is not None:
+        return []
+    where = f"row {claim.row:,}" + (f" ({claim.source}, row {claim.source_row:,})" if claim.row != claim.source_row else "")
     if found.identified:
-        return f"The best arm is {found.leader!r}, {risk}, after {numbered(found.rows, 'row')}."
-    if found.leader is None:
-        return "Nothing can be said: no row could be used."
-    return f"After {numbered(found.rows, 'row')} the best arm is not certain at risk {found.delta:g}; {found.leader!r} leads."
+        return [f"Of {numbered(found.rows, 'row')} it could first be claimed at {where}."]
+    risk = f"whoever stopped there is wrong with probability at most {found.delta:g}"
+    return [f"But {claim.arm!r} could be claimed at {where}: {risk}, though later rows have weakened the evidence."]
 
 
 def _missing(found: LogReport) -> list[str]:
@@ -127,19 +120,7 @@ def _missing(found: LogReport) -> list[str]:
 
 
 def _alarms(found: LogReport) -> list[str]:
-    lines = []
-    for alarm in found.policy_alarms:
-        if alarm.raised:
-            lines.append(
-                f"ALARM: {alarm.subject!r} does not act by its declared policy (evidence {alarm.log_e:.1f} nats, limit "
-                f"{alarm.limit:.1f}). The answer stays valid; plans that rest on that policy are off."
-            )
-    for alarm in found.confounding:
-        if alarm.raised:
-            lines.append(
-                f"ALARM: {alarm.subject!r} pays differently with different mediators (evidence {alarm.log_e:.1f} nats, limit "
-                f"{alarm.limit:.1f}). Something else decides both who acts and what is paid, and the guarantee does not hold."
-            )
+    lines = [ALARM + box.words for box in alarms(found)]
     if found.confounding and not any(alarm.raised for alarm in found.confounding):
         lines.append("No sign that an arm pays differently with different mediators; confounding common to all cannot be seen.")
     return lines

@@ -1,8 +1,8 @@
 """The page of a plan: what an experiment needs at least, whom to ask, who is not needed."""
 
+from gobetween.core.voice import family_words
 from gobetween.export import numbered
 from gobetween.pages.blocks import Block, Grid, Section, Text
-from gobetween.pages.words import family_words
 from gobetween.simulation.plan import Plan
 
 BAR = 16

@@ -163,7 +163,7 @@ def _price() -> Picture:
     ratios = [
         [
             price_of_mediation(
-                Problem([1.5, second, 0.7, 0.5], (1.0 - x) * np.eye(4) + x * EXPERIMENT_1.policies)
+                Problem([1.5, second, 0.7, 0.5], (1.0 - x) * np.eye(4) + x * EXPERIMENT_1.policies, family=EXPERIMENT_1.family)
             ).ratio
             for x in mixing
         ]

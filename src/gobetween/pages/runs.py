@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from gobetween.core.problem import Problem
+from gobetween.core.voice import family_words
 from gobetween.export import numbered
 from gobetween.pages.blocks import Block, Grid, Text
 from gobetween.simulation.summary import Summary, summary_table
@@ -12,12 +14,17 @@ def summary_grid(rows: Sequence[Summary], priced: bool) -> Grid:
     return Grid(*summary_table(rows, priced))
 
 
+def rewards_text(problem: Problem) -> Text:
+    """What the runs take rewards for, with its scale."""
+    return Text(f"Rewards: {family_words(problem.family)}")
+
+
 def summary_blocks(rows: Sequence[Summary], priced: bool) -> list[Block]:
     """The table, and what must be known to read it."""
     late = [
         Text(
             f"At {row.delta:g}, {numbered(row.censored, 'run')} had not stopped and "
-            f"{'counts as long as it' if row.censored == 1 else 'count as long as they'} lasted."
+            + ("counts as long as it lasted." if row.censored == 1 else "count as long as they lasted.")
         )
         for row in rows
         if row.censored

@@ -3,6 +3,7 @@
 from typing import Any
 
 from gobetween.export import numbered
+from gobetween.logs.report import LogReport
 from gobetween.pages.blocks import Block, Grid, Section, Text
 from gobetween.pages.words import duration, moment
 from gobetween.study.status import Status
@@ -20,15 +21,15 @@ def sections(status: Status, utc: bool = False) -> list[Section]:
     return [Section("", answer(status)), *tables, Section("", [*last.blocks, *notes(status)])]
 
 
-def alarms(status: object) -> list[Text]:
-    """The alarms that were raised, of a status or of a log, for the top of a page."""
-    raised = [alarm.words for alarm in getattr(status, "alarms", ()) if alarm.raised]
-    return [Text(words.removeprefix("ALARM: "), "alarm") for words in raised]
+def alarms(found: Status | LogReport) -> list[Text]:
+    """The alarms that were raised, of a study or of a log, but for the one that its first sentence tells."""
+    return [Text(alarm.words, "alarm") for alarm in found.alarms if alarm.raised and alarm is not found.broken]
 
 
 def answer(status: Status) -> list[Block]:
     """The answer so far, how far it is from being sure, what was spent."""
-    blocks: list[Block] = [Text(status.sentence, "lead"), Text(status.how_far)]
+    lead = Text(status.sentence, "lead" if status.broken is None else "alarm")
+    blocks: list[Block] = [*alarms(status), lead, Text(status.how_far)]
     if status.leader is not None:
         blocks.append(
             Text(

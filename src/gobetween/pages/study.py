@@ -11,8 +11,8 @@ from gobetween.files.rules import word
 from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
 from gobetween.pages.figures import arm_shares, estimates, evidence_trail, mediator_shares, queries_over_time
 from gobetween.pages.history import History, history, lines
-from gobetween.pages.status import alarms, answer, arms, mediator_grid, notes, pending
-from gobetween.pages.words import duration, event_words, family_words, moment, on_axis, zone
+from gobetween.pages.status import answer, arms, mediator_grid, notes, pending
+from gobetween.pages.words import duration, event_words, moment, on_axis, zone
 from gobetween.study.spec import StudySpec
 from gobetween.study.status import Status
 from gobetween.study.study import Study
@@ -28,12 +28,11 @@ Trail = Sequence[tuple[int, float, float]]
 
 def sections(study: Study, utc: bool = False) -> tuple[str, list[Section]]:
     """Title and page."""
-    view = study.view(last=LAST)
-    status, state, log = view.status, view.state, [[event_words(event, utc)] for event in view.events]
-    past = history(study.events(limit=status.events) if status.events else (), state.trail, state.spec.wait_for)
-    facts = _about(status, state.spec) + _dates(status, past, _made(study), utc)
+    view = study.view(LAST, lambda state, events: history(events, state.trail, state.spec.wait_for))
+    status, state, past, log = view.status, view.state, view.past, [[event_words(event, utc)] for event in view.events]
+    facts = _about(status, state.spec) + _dates(status, past, view.created, utc)
     parts = [
-        Section("", [*alarms(status), *answer(status), *notes(status)]),
+        Section("", [*answer(status), *notes(status)]),
         Section("Figures", [*_over_time(past, state.trail, utc), *_pictures(status, state.spec, state.trail)]),
         Section("Arms", arms(status)),
         Section("Mediators", [_mediators(status, state.spec, state.learner.queries), Text(FAIR, "note")]),
@@ -47,11 +46,6 @@ def sections(study: Study, utc: bool = False) -> tuple[str, list[Section]]:
 
 def _open_title(status: Status) -> str:
     return numbered(len(status.pending), "open query", "open queries")
-
-
-def _made(study: Study) -> float | None:
-    with study.store.reading(study.name) as record:
-        return record.about.get("created")
 
 
 def _mediators(status: Status, spec: StudySpec, queries: Sequence[int]) -> Grid:
@@ -73,7 +67,7 @@ def _about(status: Status, spec: StudySpec) -> list[tuple[str, str]]:
     log = status.from_log
     return [
         ("State", status.state),
-        ("Rewards", getattr(status, "family", None) or family_words(spec.family)),
+        ("Rewards", status.family),
         ("Risk δ of a wrong answer", f"{status.delta:g}"),
         ("Sampling rule", word(spec.sampling)),
         ("Stopping rule", word(spec.stopping)),

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from gobetween.core.family import Family
 from gobetween.study.events import Event, words
 
 
@@ -33,12 +32,6 @@ def on_axis(at: float, utc: bool = False) -> str | None:
 def zone(at: float, utc: bool = False) -> str:
     """The zone in which a time is shown; it has to be one of a calendar."""
     return "UTC" if utc else f"{datetime.fromtimestamp(at, UTC).astimezone():%Z}"
-
-
-def family_words(family: Family) -> str:
-    """A family with its parameters: gaussian (sigma 2)."""
-    parameters = ", ".join(f"{name} {value:g}" for name, value in family.parameters().items())
-    return f"{family.name} ({parameters})" if parameters else family.name
 
 
 def duration(seconds: float) -> str:

@@ -2,16 +2,18 @@
 
 from dataclasses import dataclass
 
+from gobetween.core.families import Gaussian
 from gobetween.core.problem import Problem
 from gobetween.core.rule import SamplingRule
 from gobetween.core.sampling import Tracking, UniformSampling
 
-DIRECT = Problem([1.5, 1.0, 0.7, 0.5])
+DIRECT = Problem([1.5, 1.0, 0.7, 0.5], family=Gaussian(1.0))
 EXPERIMENT_1 = Problem(
     [1.5, 1.0, 0.7, 0.5],
     [[0.1, 0.8, 0.1, 0.0], [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.1, 0.8], [0.2, 0.0, 0.4, 0.4]],
+    family=Gaussian(1.0),
 )
-EXPERIMENT_2 = Problem([5.0, 1.0], [[0.01, 0.99]] + [[0.0, 1.0]] * 9)
+EXPERIMENT_2 = Problem([5.0, 1.0], [[0.01, 0.99]] + [[0.0, 1.0]] * 9, family=Gaussian(1.0))
 
 
 @dataclass(frozen=True)

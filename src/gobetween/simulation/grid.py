@@ -8,7 +8,7 @@ from typing import Any
 
 from gobetween.core.problem import Problem
 from gobetween.errors import GoBetweenError, SpecError
-from gobetween.files.fields import naming, only, tables, typed
+from gobetween.files.fields import naming, only, tables, text, typed
 from gobetween.files.problem import KEYS, PROBLEM_KEYS, parse_problem, parse_settings, read_spec
 from gobetween.files.rules import Named, default, rule_to_dict
 from gobetween.files.toml import read_toml
@@ -77,7 +77,7 @@ def parse_experiment(data: Mapping[str, Any], source: str) -> Experiment:
     """Check nested dicts: one problem as in a plan, or [[problems]]; `sampling` and `stopping` may be lists."""
     with naming(source):
         only(data, (*KEYS, "problems"), "")
-        title = typed(data.get("title", ""), str, "title", "a string")
+        title = text(data.get("title", ""), "title")
         settings = parse_settings(data)
         problems = _problems(data, Path(source).parent)
         deltas = settings.delta or DELTAS

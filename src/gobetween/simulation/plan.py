@@ -114,7 +114,7 @@ class Plan:
 def make_plan(problem: Problem, deltas: Sequence[float] = DELTAS) -> Plan:
     """Plan an experiment on a problem for these risks.
 
-    >>> gb.make_plan(gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.9, 0.1]]), deltas=[0.05])
+    >>> gb.make_plan(gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.9, 0.1]], family=gb.Gaussian(1.0)), deltas=[0.05])
     Plan(T* = 8; expected queries ≥ 21.2 at δ = 0.05)
     """
     redundant = redundant_mediators(problem)

@@ -13,6 +13,7 @@ import numpy as np
 from gobetween import __version__
 from gobetween.core.types import Ints
 from gobetween.errors import Fix, ResultsError
+from gobetween.files.paths import path_of
 from gobetween.simulation.engine import CHUNK
 from gobetween.simulation.runs import Runs
 
@@ -40,7 +41,7 @@ class ResultsFile:
     @contextmanager
     def open(cls, path: str | PathLike[str], experiment: Mapping[str, Any], runs: int) -> "Iterator[ResultsFile]":
         """Open for the runs of an experiment; make the file if there is none. Another experiment's file is refused."""
-        with _database(Path(path), "rwc") as database:
+        with _database(path_of(path), "rwc") as database:
             results = cls(Path(path), database)
             results._begin(experiment, runs)
             yield results
@@ -49,7 +50,7 @@ class ResultsFile:
     @contextmanager
     def read(cls, path: str | PathLike[str]) -> "Iterator[ResultsFile]":
         """Open to read; the file must be there."""
-        if not Path(path).is_file():
+        if not path_of(path).is_file():
             raise ResultsError(f"{path}: no such file")
         with _database(Path(path), "ro") as database:
             results = cls(Path(path), database)

@@ -4,10 +4,10 @@ import csv
 import hashlib
 from collections.abc import Mapping
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from gobetween.errors import StudyError
+from gobetween.files.paths import path_of
 
 COLUMNS = ("query", "mediator", "arm", "reward", "silent", "key")
 YES, NO = ("1", "true", "yes", "x"), ("", "0", "false", "no")
@@ -19,7 +19,7 @@ def read_answers(path: str | PathLike[str]) -> list[dict[str, Any]]:
     A row without a key of its own gets one from the file's content and its place: the same file twice is counted once.
     """
     try:
-        content = Path(path).read_bytes()
+        content = path_of(path).read_bytes()
         lines = content.decode("utf-8-sig").splitlines(keepends=True)
         rows = list(csv.reader(lines, strict=True))
     except OSError as error:

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from gobetween.core.family import is_number
 from gobetween.errors import ConflictError, Fix, GoBetweenError, StudyError, spelled
 from gobetween.study.checks import LONGEST_KEY, as_float, check_some_text, check_text
-from gobetween.study.events import Event
+from gobetween.study.events import Event, marks_of
 from gobetween.study.transaction import Receipt, StudyQuery, Transaction, shown, verdict_in, why_nothing
 
 T = TypeVar("T")
@@ -52,8 +52,6 @@ def ask(n: int | None, worker: str | None) -> Command[list[StudyQuery]]:
     check_text("worker", worker)
 
     def work(tx: Transaction) -> list[StudyQuery]:
-        tx.expire()
-        tx.conclude()
         state = tx.state
         flying = {number: query for number, query in state.open.items() if not query.expired}
         for number, query in flying.items():
@@ -236,10 +234,11 @@ def correct(
         new, who = old if stays else None if silent else {"arm": arm, "reward": reward}, mediator or was
         if (old, was) == (new, who):
             return Receipt(recorded=False, query=number)
-        about = {"query": number, "mediator": who, "slot": row.slot}
+        about: Event = {"query": number, "mediator": who, "slot": row.slot}
         more = {"reason": reason, "surprise": bool(surprise)}
         if was != who:  # what the other one may pull is asked of the answer that stays
-            tx.do("moved", **about, was=was, answer=old, **(more if old == new else more | {"surprise": True}))
+            whole = {"answer": old, "counts": marks_of(tx.record.events_of(number))}
+            tx.do("moved", **about, was=was, **whole, **(more if old == new else more | {"surprise": True}))
         if old != new:
             tx.do("corrected", **about, old=old, new=new, **more)
         return tx.receipt(number)

@@ -1,15 +1,19 @@
 """Commands about the course of a study: who is there, pausing and going on, beginning from a log, notes, a changed spec."""
 
 from collections.abc import Sequence
+from dataclasses import astuple, replace
+from typing import Any
 
+from gobetween.core.spread import scale_of
 from gobetween.errors import Fix, StudyError
+from gobetween.export import json_safe
 from gobetween.logs.counts import LogStats
 from gobetween.study.checks import check_some_text, check_text
 from gobetween.study.commands import Command, rebuilt
 from gobetween.study.edits import Changes, changes_in, changes_to, renamed
 from gobetween.study.events import Event
 from gobetween.study.spec import StudySpec
-from gobetween.study.transaction import Receipt, Transaction, verdict_in
+from gobetween.study.transaction import Receipt, Transaction, alarm_words, verdict_in
 
 
 def presence(kind: str, mediator: str) -> Command[Receipt]:
@@ -68,10 +72,20 @@ def absorb(stats: LogStats, files: Sequence[str]) -> Command[Receipt]:
             for arm, p, count in zip(spec.arms, row or (), counts, strict=False):
                 if p == 0.0 and count:
                     raise StudyError(f"the log has {mediator!r} pull {arm!r}, which its declared policy never does")
-        tx.do("absorbed", files=list(files), N_ea=N_ea.tolist(), S_ea=S_ea.tolist())
-        return tx.receipt()
+        watched = _watched(stats, spec)
+        tx.do("absorbed", files=list(files), N_ea=N_ea.tolist(), S_ea=S_ea.tolist(), **watched)
+        return replace(tx.receipt(), alarm=alarm_words(tx.state))
 
     return Command("absorb", {"files": list(files)}, work, rebuilt)
+
+
+def _watched(stats: LogStats, spec: StudySpec) -> dict[str, Any]:
+    """What alarms look at: second moments, and the log's claim, which is one of the study if it has the same arms."""
+    spread = None if scale_of(spec.family) is None else json_safe(stats.aligned_spread(spec.arms))
+    if stats.claimed is None or len(stats.arms) != len(spec.arms):
+        return {"spread": spread, "claimed": None}
+    claimed = stats.claimed.placed([spec.arms.index(name) for name in stats.arms])
+    return {"spread": spread, "claimed": list(astuple(claimed))}
 
 
 def note(text: str) -> Command[Receipt]:

@@ -10,8 +10,9 @@ from typing import Any
 from gobetween.errors import StoreError, StudyError
 from gobetween.study.events import row_after
 from gobetween.study.record import QueryRow, Store, StudyRecord
+from gobetween.study.saved import unpack
 from gobetween.study.spec import StudySpec
-from gobetween.study.state import StudyState, up_to_date
+from gobetween.study.state import FORMAT, StudyState, up_to_date
 
 
 def examine(store: Store, name: str) -> list[str]:
@@ -41,9 +42,7 @@ def _look_at_study(store: Store, name: str, found: list[str]) -> None:
         if not _replay(record, state, rows, found):
             return
         found += state.surprises
-        if record.snapshot is not None:
-            _compare_snapshots(state, record.snapshot, found)
-        elif record.seq:
+        if record.snapshot is None and record.seq:
             found.append("there are events, but no snapshot")
         held = {row.query: row for row in record.rows()}
     for number in sorted(held.keys() | rows.keys()):
@@ -53,7 +52,7 @@ def _look_at_study(store: Store, name: str, found: list[str]) -> None:
 
 def _replay(record: StudyRecord, state: StudyState, rows: dict[int, QueryRow], found: list[str]) -> bool:
     """Let every event happen again; False when one cannot."""
-    last, keys = 0, set()
+    last, keys, seq = 0, set(), _seq_of(record)
     for event in record.events():
         if event["seq"] != last + 1:
             found.append(f"event {last + 1} is missing: event {event['seq']} follows {last}")
@@ -69,9 +68,19 @@ def _replay(record: StudyRecord, state: StudyState, rows: dict[int, QueryRow], f
             return False
         if row is not None:
             rows[row.query] = row
+        if last == seq and record.snapshot is not None:
+            _compare_snapshots(state, record.snapshot, found)
+    if record.snapshot is not None and not 0 < seq <= last:
+        found.append(f"the snapshot is of event {seq}, the log has {last}")
     if last != record.seq:
         found.append(f"the study counts {record.seq} events, the log has {last}")
     return True
+
+
+def _seq_of(record: StudyRecord) -> Any:
+    """The event that the snapshot was made after."""
+    held = record.snapshot or {}
+    return held.get("seq", record.seq) if held.get("format") == FORMAT else record.seq
 
 
 def _compare_snapshots(state: StudyState, snapshot: Mapping[str, Any], found: list[str]) -> None:
@@ -83,9 +92,25 @@ def _compare_snapshots(state: StudyState, snapshot: Mapping[str, Any], found: li
     replayed = state.to_dict()
     if "clock" not in held:  # it was kept before there was one
         del replayed["clock"]
+    if held["learner"].get("S_ea") is None:  # what alarms look at was not kept then
+        held["learner"] = _without(held["learner"])
+        replayed["learner"] = _without(replayed["learner"])
+    if held["first_format"] < FORMAT:  # what earlier versions did not keep
+        replayed |= {key: held[key] for key in ("first_format", "lost", "jumps")}
     if held["old_trail"]:  # its moments were chosen by an earlier rule, which nobody can replay
         replayed |= {"trail": held["trail"], "old_trail": True}
-    _compare(replayed, dict(held), "snapshot", found)
+    for each in (replayed, held):
+        each["learner"] = _plain(each["learner"])
+    _compare(replayed, {key: value for key, value in held.items() if key != "seq"}, "snapshot", found)
+
+
+def _plain(learner: Mapping[str, Any]) -> dict[str, Any]:
+    """A saved learner with all its numbers as such."""
+    return {key: value.tolist() if hasattr(value, "tolist") else value for key, value in unpack(learner).items()}
+
+
+def _without(learner: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in learner.items() if key not in ("S_ea", "spread", "claimed")}
 
 
 def _shown(row: QueryRow | None) -> tuple[Any, ...] | None:

@@ -6,7 +6,7 @@ from typing import Any
 from gobetween.errors import Fix, StudyError
 from gobetween.study.checks import short
 from gobetween.study.events import Event
-from gobetween.study.spec import EDITABLE, StudySpec, differences
+from gobetween.study.spec import EDITABLE, StudySpec, begun_with, differences
 from gobetween.study.terms import UNITS
 
 Changes = dict[str, tuple[Any, Any]]
@@ -17,9 +17,11 @@ NAMES = {"arm": "arms", "mediator": "mediators"}
 def changes_to(stored: Mapping[str, Any], spec: StudySpec, begun: bool) -> Changes:
     """What taking over a spec would change; refused when the study has begun and it is more than may change then.
 
+    What the spec leaves out of the rest stays as it is.
+
     Names are refused too: a list of names does not say whether one was replaced by another thing or by another word.
     """
-    changes = differences(stored, spec)
+    changes = differences(stored, begun_with(stored, spec) if begun else spec)
     for field, (old, new) in changes.items() if begun else ():
         if field in NAMES.values() and _is_renaming(old, new):
             others = ", ".join(f"{b!r} where the study has {a!r}" for a, b in zip(old, new, strict=True) if a != b)

@@ -3,7 +3,7 @@
 What an event does to the state is `StudyState._on_<kind>`, and a command makes it; all else derives from KINDS.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
@@ -146,11 +146,17 @@ def _taken_out(event: Event) -> list[tuple[str, int]]:
 
 
 def _gained(event: Event) -> list[tuple[str, int]]:
-    return [(_kind_of_answer(event["answer"]), 1), ("corrected", 1)]
+    return [(_kind_of_answer(event["answer"]), 1), ("corrected", 1), *event.get("counts", {}).items()]
 
 
 def _lost(event: Event) -> list[tuple[str, int]]:
-    return [(_kind_of_answer(event["answer"]), -1)]
+    return [(_kind_of_answer(event["answer"]), -1), *((what, -n) for what, n in event.get("counts", {}).items())]
+
+
+def marks_of(events: Iterable[Event]) -> dict[str, int]:
+    """What the events of one query count for its mediator besides the answer: that it was asked, came late and so on."""
+    steps = [step for event in events if event["kind"] != "moved" for step in kind_of(event).counts(event)]
+    return {what: sum(n for word, n in steps if word == what) for what in ("asked", "expired", *MARKS) if (what, 1) in steps}
 
 
 def _kind_of_answer(answer: Mapping[str, Any] | None) -> str:
@@ -191,7 +197,7 @@ KINDS: Mapping[str, Kind] = {
     for kind in (
         Kind(
             "absorbed",
-            ("files", "N_ea", "S_ea"),
+            ("files", "N_ea", "S_ea", "spread", "claimed"),
             lambda event: f"began from {numbered(sum(map(sum, event['N_ea'])), 'row')} of {', '.join(event['files'])}",
         ),
         Kind("asked", ("query", "mediator", "until", "worker", "top_up", "reissue_of", "around"), _asked, _one, row=_opened),
@@ -213,7 +219,7 @@ KINDS: Mapping[str, Kind] = {
         ),
         Kind(
             "moved",
-            ("query", "mediator", "was", "slot", "answer", "reason", "surprise"),
+            ("query", "mediator", "was", "slot", "answer", "counts", "reason", "surprise"),
             _moved,
             _gained,
             _lost,

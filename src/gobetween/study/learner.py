@@ -7,22 +7,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gobetween.core.absence import among, follow, hand_back, time_of
+from gobetween.core.alarms import Claimed, Facts
 from gobetween.core.evidence import Evidence, weigh
 from gobetween.core.exact import add_exactly, replace_answer
-from gobetween.core.families import Gaussian
+from gobetween.core.families import DEFAULT
 from gobetween.core.family import Family
 from gobetween.core.jit import index
 from gobetween.core.problem import check_names
 from gobetween.core.rule import SamplingRule, StoppingRule
 from gobetween.core.sampling import Tracking
-from gobetween.core.state import count, fill, new_state, new_tally
+from gobetween.core.state import Tally, count, fill, new_state, new_tally
 from gobetween.core.step import choose, observe, verdict
 from gobetween.core.stopping import EProcess
-from gobetween.core.types import Bools
+from gobetween.core.types import Bools, Floats
+from gobetween.core.voice import Account, account
 from gobetween.errors import ProblemError
 from gobetween.study.answers import Answer, TellError, coded, place
 from gobetween.study.progress import Progress, Query, arms_html, progress_of
 from gobetween.study.setup import Mediators, new_setup
+from gobetween.study.watched import new_watched
 
 
 class Learner:
@@ -45,7 +48,7 @@ class Learner:
         arms: int | Sequence[str],
         mediators: Mediators,
         *,
-        family: Family | str = Gaussian(1.0),  # noqa: B008 - an immutable tuple
+        family: Family | str = DEFAULT,
         delta: float = 0.05,
         costs: ArrayLike | None = None,
         sampling: SamplingRule | str = Tracking(),  # noqa: B008 - an immutable value
@@ -70,6 +73,7 @@ class Learner:
         self._named: int | None = None
         self._verdict: dict[str, float] | None = None
         self._exact: tuple[list[list[float]], list[list[float]]] = ([[] for _ in range(K)], [[] for _ in range(K)])
+        self._watched = new_watched(setup.family, K, E)
 
     @overload
     def ask(self, n: None = None, *, available: Iterable[str] | None = None, go_on: bool = False) -> Query: ...
@@ -173,6 +177,7 @@ class Learner:
         observe(self.setup.family, self._sampler, self._state, index(self._asked), e, a, x)
         if a < len(self.arms):
             add_exactly(self._exact[0][a], x)
+        self._watched.told(self.setup.family, e, a, x)
         self._resolve(number, (a, x))
 
     def cancel(self, query: Query | int) -> None:
@@ -186,10 +191,19 @@ class Learner:
         self._state.N_e[e] -= 1
         self._resolve(number, None)
 
-    def absorb(self, N_ea: ArrayLike, S_a: ArrayLike) -> None:
+    def absorb(
+        self,
+        N_ea: ArrayLike,
+        S_a: ArrayLike,
+        *,
+        S_ea: Floats | None = None,
+        spread: Floats | None = None,
+        claimed: Claimed | None = None,
+    ) -> None:
         """Count what was collected before: answers [E, K] of each mediator and sums [K] of each arm's rewards.
 
-        They inform estimates and verdict, but are not queries of this learner. Only before the first query.
+        They inform estimates and verdict, but are not queries of this learner. Only before the first query. Alarms also look at
+        the sums of each mediator, the second moments and the claim that was found on the way, where they are given.
         """
         if self._issued:
             raise ProblemError("what was collected before must be counted before the first query")
@@ -201,6 +215,7 @@ class Learner:
             for a, total in enumerate(sums.tolist()):
                 add_exactly(exact[a], total)
         self._count += int(counts.sum())
+        self._watched.absorbed(counts.sum(axis=0), S_ea, spread, claimed)
         for e in np.flatnonzero(counts.sum(axis=1)):
             self._sampler.reestimate(self._state, int(e))
         self._sampler.replan(self.setup.family, self._state)
@@ -224,6 +239,8 @@ class Learner:
         self._state.N_ea[e, before[0]] -= 1
         self._state.N_ea[e, after[0]] += 1
         replace_answer(self._state.tally, self._exact[0], before, after)
+        for (a, x), step in ((before, -1), (after, 1)):
+            self._watched.told(self.setup.family, e, a, x, step)
         self._sampler.reestimate(self._state, e)
         if number in self._resolved:
             self._resolved[number] = after
@@ -242,6 +259,7 @@ class Learner:
         self._state.N_ea[e, outcome[0]] -= 1
         self._state.N_e[e] -= 1
         replace_answer(self._state.tally, self._exact[0], outcome, nothing)
+        self._watched.told(self.setup.family, e, *outcome, -1)
         self._sampler.reestimate(self._state, e)
         if number in self._resolved:
             self._resolved[number] = None
@@ -252,7 +270,8 @@ class Learner:
         self._look(nothing)
 
     def _begin_anew(self, *arms: int) -> None:
-        """What the stopping rule remembers of the order of these arms' answers holds no more."""
+        """What the stopping rule remembers of the order of these arms' answers holds no more, nor does a claim."""
+        self._watched.claimed = None
         for a in arms:
             if a < len(self.arms):
                 self._stopper.corrected(a)
@@ -260,10 +279,11 @@ class Learner:
     def move(self, mediator: str, to: str, answer: tuple[str, float] | None, *, accept_surprise: bool = False) -> None:
         """An answer that was told for a mediator was another's: its query and its pull are counted there."""
         e, other = place(mediator, self.mediators, "mediator"), place(to, self.mediators, "mediator")
-        a, _ = self._coded(other, answer, accept_surprise)
+        a, x = self._coded(other, answer, accept_surprise)
         for who, step in ((e, -1), (other, 1)):
             self._state.N_ea[who, a] += step
             self._state.N_e[who] += step
+            self._watched.told(self.setup.family, who, a, x, step)
             self._sampler.reestimate(self._state, who)
 
     def _mediator_of(self, query: Query | int, mediator: str | None) -> int:
@@ -311,6 +331,7 @@ class Learner:
             self._named, found = int(best), self.evidence()
             numbers = {"statistic": found.statistic, "threshold": found.threshold, "p_value": found.p_value}
             self._verdict = {**numbers, "counted": self._count}
+        self._watched.looked(family, counted, self._count, int(best) if passed else None)
 
     @property
     def done(self) -> bool:
@@ -372,9 +393,40 @@ class Learner:
         """Answers that the verdict counts."""
         return self._count
 
+    @property
+    def counted_tally(self) -> Tally:
+        """Pulls and sums of the answers that the verdict counts."""
+        return self._counted
+
+    @property
+    def waiting(self) -> int:
+        """Answers that are not counted yet, because an earlier query is open."""
+        return len(self._resolved)
+
+    def reach(self) -> Bools:
+        """The arms that each mediator may pull [E, K]: those declared or seen, all where nothing is declared."""
+        seen = self._state.N_ea[:, :-1] > 0
+        return np.asarray(seen | (self.setup.policies > 0.0) | ~self.setup.declared[:, None])
+
     def evidence(self) -> Evidence:
         """What the counted answers say about their leader, by the stopping rule."""
         return weigh(self.setup.family, self.setup.stopping, self.setup.delta, self._counted, self._count, self._stopper)
+
+    def account(self) -> Account:
+        """What the counted answers come to, with all alarms; these look at all answers that were told."""
+        watched, setup = self._watched, self.setup
+        facts = Facts(
+            family=setup.family,
+            arms=self.arms,
+            mediators=self.mediators,
+            N_ea=self._state.N_ea if setup.silent else self._state.N_ea[:, :-1],
+            declared=[row.tolist() if known else None for row, known in zip(setup.policies, setup.declared, strict=True)],
+            delta=setup.delta,
+            S_ea=watched.S_ea,
+            spread=watched.spread,
+            claimed=watched.claimed,
+        )
+        return account(facts, self.evidence(), self._count if self._counted.N_a.any() else 0, self._named)
 
     @property
     def progress(self) -> Progress:
@@ -396,6 +448,8 @@ class Learner:
 
     def __repr__(self) -> str:
         answer = f"the answer is {self.recommendation!r}" if self.done else f"leader {self.recommendation!r}, not sure yet"
+        if self.account().broken is not None:
+            answer = "an assumption does not hold, see progress.alarms"
         return f"Learner({len(self.arms)} arms, {len(self.mediators)} mediators, {self.counted} answers counted: {answer})"
 
     def _repr_html_(self) -> str:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, cast
 
 from gobetween import __version__
 from gobetween.errors import Fix, GoBetweenError, StoreError, StudyError
+from gobetween.files.paths import path_of
 from gobetween.files.toml import read_toml
 from gobetween.study.record import Store, present_spec
-from gobetween.study.spec import StudySpec, differences, fitting, unfitted
+from gobetween.study.spec import StudySpec, begun_with, differences, fitting, unfitted
 from gobetween.study.study import Study
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def open_store(where: str | PathLike[str], *, create: bool = False) -> Store:
         from gobetween.study.store.database import Database
     except ImportError:
         raise StoreError("studies need SQLAlchemy and Alembic: pip install 'gobetween[study]'") from None
-    return Database.open(str(where), create=create)
+    return Database.open(str(where) if is_url(str(where)) else str(path_of(where)), create=create)
 
 
 def store_of(path: Path) -> tuple[str, StudySpec]:
@@ -72,7 +73,9 @@ def _opened(store: Store, name: str | None, actor: str | None, spec: StudySpec |
             return Study(store, name, actor)
     study = Study(store, name, actor)
     with store.reading(name) as record:
-        study.unsaved = () if spec is None else tuple(differences(present_spec(record), spec))
+        if spec is not None:
+            stored = present_spec(record)
+            study.unsaved = tuple(differences(stored, begun_with(stored, spec) if record.seq else spec))
     return study
 
 

@@ -5,7 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gobetween.core.alarms import Alarm
 from gobetween.core.evidence import ArmReport, arm_report
+from gobetween.core.stopper import OwnStopper, glr
+from gobetween.core.voice import Account
 from gobetween.export import html_table
 
 if TYPE_CHECKING:
@@ -36,7 +39,8 @@ class Progress:
     waiting_for: Query | None
     """The oldest open query, when later answers wait for it to be counted."""
     queries_to_go: float
-    """Estimated: what the statistic lacks, at the rate 1/T*(μ̂, π̂) of the best allocation; ∞ while that is unknown."""
+    """Estimated: what the statistic lacks, at the rate of the shares that the rule plans or, where it plans none, of the pulls
+    so far; ∞ while that is unknown."""
     p_value: float
     """Against "some other arm is strictly better than the leader", valid whenever one looks. Not the chance that it is best."""
     arms: tuple[ArmReport, ...]
@@ -44,6 +48,18 @@ class Progress:
     """Share of queries issued to each mediator."""
     target: Mapping[str, float]
     """The shares that the sampling rule follows now."""
+    account: Account
+    """The verdict with the alarms about it."""
+
+    @property
+    def alarms(self) -> tuple[Alarm, ...]:
+        """What was checked about the world, raised or not, the worst first."""
+        return self.account.alarms
+
+    @property
+    def headline(self) -> str:
+        """The answer in one sentence; what is wrong, once an alarm that breaks the guarantee is raised."""
+        return self.account.headline()
 
 
 def progress_of(learner: "Learner") -> Progress:
@@ -65,17 +81,21 @@ def progress_of(learner: "Learner") -> Progress:
         arms=_arms(learner),
         shares={name: int(state.N_e[e]) / issued for e, name in enumerate(learner.mediators)},
         target={learner.mediators[int(e)]: float(share) for e, share in followed},
+        account=learner.account(),
     )
 
 
 def _to_go(learner: "Learner", lack: float) -> float:
-    """What is lacking, times T̂* in queries."""
+    """What is lacking, times T̂* in queries where the rule plans, or at the evidence of each answer so far."""
     if learner.done:
         return 0.0
-    shares = learner._plan.shares()
-    if shares is None:
-        return math.inf
-    return max(0.0, lack) * learner._plan.T_upper() / float(learner.costs[learner._plan.members] @ shares)
+    if isinstance(learner._stopper, OwnStopper) or not learner._counted.N_a.all():
+        return math.inf  # nobody knows how a statistic of one's own grows, or what an arm pays that was never seen
+    shares, T_upper = learner._plan.shares(), learner._plan.T_upper()
+    if shares is None or math.isinf(T_upper):
+        Z = float(glr(learner.family, learner._counted)[1])
+        return max(0.0, lack) * learner.counted / Z if Z > 0.0 else math.inf
+    return max(0.0, lack) * T_upper / float(learner.costs[learner._plan.members] @ shares)
 
 
 def _arms(learner: "Learner") -> tuple[ArmReport, ...]:

@@ -39,7 +39,11 @@ class StudyRecord(Protocol):
 
     @property
     def snapshot(self) -> Mapping[str, Any] | None:
-        """The state after the last event; None before the first."""
+        """The state after the event `seq` that it names (the last, if it names none); None before the first."""
+
+    @property
+    def weight(self) -> int:
+        """The size of the snapshot as it is stored."""
 
     @property
     def seq(self) -> int:
@@ -51,14 +55,20 @@ class StudyRecord(Protocol):
     def by_key(self, key: str) -> list[dict[str, Any]]:
         """The events that were recorded under an idempotency key."""
 
+    def events_of(self, number: int) -> list[dict[str, Any]]:
+        """The events about a query, in order."""
+
     def events(self, after: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
         """Recorded events in order."""
+
+    def lines(self) -> Iterator[str]:
+        """All recorded events in order, each as a line of JSON."""
 
     def rows(self) -> Iterator[QueryRow]:
         """All queries in order."""
 
-    def write(self, events: Sequence[Mapping[str, Any]], rows: Sequence[QueryRow], snapshot: Mapping[str, Any]) -> None:
-        """Append events, upsert queries and replace the snapshot."""
+    def write(self, events: Sequence[Mapping[str, Any]], rows: Sequence[QueryRow], snapshot: Mapping[str, Any] | None) -> None:
+        """Append events, upsert queries and replace the snapshot, if there is a new one."""
 
     def respecify(self, spec: Mapping[str, Any]) -> None:
         """Replace the spec of a study that has no events yet."""

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from gobetween.export import numbered
+from gobetween.study.missing import jump_words, missing_condition, missing_words
 from gobetween.study.progress import Progress
 from gobetween.study.state import StudyState
 from gobetween.study.transaction import verdict_words
@@ -11,25 +12,24 @@ from gobetween.study.transaction import verdict_words
 
 def sentence(state: StudyState, progress: Progress) -> str:
     """The answer so far."""
-    if state.stopped is not None and state.stopped["verdict"] == "identified":
-        risk = f"this is wrong with probability at most {state.spec.delta:g}{condition(state)}"
-        return f"The best arm is {state.stopped['arm']!r}; {risk}."
+    account = progress.account
+    if account.broken is not None or (state.stopped is not None and state.stopped["verdict"] == "identified"):
+        return account.headline(condition=condition(state))
     if state.stopped is None and state.identified:
         return f"The best arm was found to be {state.learner.recommendation!r}; the study was reopened and goes on."
     if state.stopped is not None:
         return f"{verdict_words(state.stopped)[:1].upper()}{verdict_words(state.stopped)[1:]}."
-    if progress.leader is None:
-        return "Nothing is known yet: no answer has been counted."
-    return f"{progress.leader!r} leads after {numbered(progress.counted, 'counted answer')}; the study is not sure yet."
+    return account.headline(who="the study")
 
 
 def condition(state: StudyState) -> str:
-    """What the guarantee rests on where answers were taken out, as the end of its sentence."""
+    """What the guarantee rests on where answers are missing or were taken out, as the end of its sentence."""
     voided = sum(counts["voided"] for counts in state.counts.values())
-    if not voided:
-        return ""
     answers = "answer that was" if voided == 1 else f"{voided:,} answers that were"
-    return f", if the {answers} taken out did not depend on rewards"
+    parts = [missing_condition(state), f"the {answers} taken out" if voided else ""]
+    said = " and ".join(part for part in parts if part)
+    rewards = "rewards" if voided else "its reward" if said.startswith("the answer") else "their rewards"
+    return f", if {said} did not depend on {rewards}" if said else ""
 
 
 def how_far(state: StudyState, progress: Progress) -> str:
@@ -38,18 +38,27 @@ def how_far(state: StudyState, progress: Progress) -> str:
         return "The study has stopped; answers that still come are counted, and can bring the verdict of the rule."
     if state.stopped is not None:
         return "The study has stopped; further answers are kept, but do not change the verdict."
-    odds = f"{math.exp(min(progress.threshold, 50.0)):,.0f} to 1"
-    now = f"{math.exp(min(progress.statistic, 50.0)):,.1f} to 1"
     words = (
-        f"It stops when the evidence against every rival reaches {progress.threshold:.2f} nats ({odds}); "
-        f"now it is {progress.statistic:.2f} ({now})."
+        f"It stops when the evidence against every rival reaches {progress.threshold:.2f} nats; "
+        f"now it is {progress.statistic:.2f}."
     )
     if math.isfinite(progress.queries_to_go):
         more = numbered(math.ceil(progress.queries_to_go), "more query is", "more queries are")
-        words += f" At the present estimates about {more} to be expected."
-    elif progress.leader is not None:
-        words += " How many queries that takes cannot be said yet: some arm has not been seen, or the best are tied."
-    return words
+        return f"{words} At the present estimates about {more} to be expected."
+    return words + _why_unknown(progress)
+
+
+def _why_unknown(progress: Progress) -> str:
+    """Why nobody can say how many queries it takes, where that is known."""
+    unseen = [repr(arm.arm) for arm in progress.arms if not arm.pulls]
+    estimates = sorted(arm.estimate for arm in progress.arms if arm.estimate is not None)
+    if not estimates:
+        return ""
+    if unseen:
+        return f" How many queries that takes cannot be said yet: {', '.join(unseen)} has not been seen."
+    if estimates[-1] == estimates[-2]:
+        return " How many queries that takes cannot be said yet: the best estimates are equal."
+    return ""
 
 
 def assumptions(state: StudyState, progress: Progress) -> list[str]:
@@ -75,6 +84,7 @@ def assumptions(state: StudyState, progress: Progress) -> list[str]:
             f"Of the queries, {', '.join(missing)}: the guarantee assumes that this did not depend on rewards (the mediators' "
             "shares are shown)."
         )
+    found += [*missing_words(state), *jump_words(state)]
     if state.shaken:
         found.append(
             "An answer was taken out or corrected after the verdict, which stays as recorded until the study is resumed."

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
@@ -14,7 +14,7 @@ from gobetween.files.fields import naming, only, show
 from gobetween.files.rules import parse_family, rule_from_dict, rule_to_dict
 from gobetween.files.toml import read_toml
 from gobetween.study.learner import Learner
-from gobetween.study.terms import parse_terms
+from gobetween.study.terms import left_out, parse_terms
 
 Policy = ArrayLike | Mapping[str, float]
 #: What may change after the first event: it cannot touch the mathematics. Names change by `rename` only.
@@ -50,13 +50,15 @@ class StudySpec:
     max_queries: int | None
     max_cost: float | None
     """The budget."""
+    left_out: ClassVar[frozenset[str]] = frozenset()
+    """Fields that nobody said: they have their defaults, or in a study that has begun what it was begun with."""
 
     def __init__(
         self,
         arms: Sequence[str],
         mediators: Mapping[str, Policy | None] | Sequence[str],
         *,
-        family: Family | str | Mapping[str, Any] = "gaussian",
+        family: Family | str | Mapping[str, Any] | None = None,
         delta: float = 0.05,
         title: str = "",
         costs: Mapping[str, float] | Sequence[float] | None = None,
@@ -66,16 +68,19 @@ class StudySpec:
         stopping: StoppingRule | str | Mapping[str, Any] | None = None,
         seed: int = 0,
         lease: str | float | None = None,
-        wait_for: str = "lease",
+        wait_for: str | None = None,
         in_flight: int | None = None,
         budget: Mapping[str, float] | None = None,
     ) -> None:
-        """The same as a study.toml says: mediators are names, or a mapping from names to policies (None: not known)."""
+        """The same as a study.toml says: mediators are names, or a mapping from names to policies (None: not known).
+
+        family: Bernoulli, wait_for: "answer" when left out.
+        """
         rest = {
             "family": family, "delta": delta, "title": title, "silent": silent, "sampling": sampling, "stopping": stopping,
             "seed": seed, "lease": lease, "wait_for": wait_for, "in_flight": in_flight, "budget": budget or {},
         }  # fmt: skip
-        self.__dict__.update(parse_terms(_cast(arms, mediators, costs, contacts) | rest))
+        self.__dict__.update(parse_terms(_cast(arms, mediators, costs, contacts) | rest), left_out=left_out(rest))
         self.new_learner()  # refuses what does not fit together
 
     @classmethod
@@ -143,6 +148,14 @@ class StudySpec:
         )
 
 
+def begun_with(stored: Mapping[str, Any], spec: StudySpec) -> StudySpec:
+    """A spec for a study that has begun: what it leaves out is as stored, whatever the defaults are by now."""
+    if not spec.left_out:
+        return spec
+    before = StudySpec.from_dict(stored).__dict__
+    return StudySpec._of(spec.__dict__ | {field: before[field] for field in spec.left_out})
+
+
 def differences(old: Mapping[str, Any], new: StudySpec) -> dict[str, tuple[Any, Any]]:
     """Field → (old, new), JSON-safe, where a stored spec and another differ."""
     after = new.to_dict()
@@ -160,7 +173,7 @@ def parse_study(data: Mapping[str, Any], source: str) -> StudySpec:
 def unfitted(data: Mapping[str, Any], source: str) -> StudySpec:
     """Nested dicts, field by field: enough for one that is the same as what a store holds."""
     with naming(source):
-        return StudySpec._of(parse_terms(data))
+        return StudySpec._of(parse_terms(data) | {"left_out": left_out(data)})
 
 
 def fitting(spec: StudySpec, source: str) -> StudySpec:

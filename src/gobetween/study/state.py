@@ -6,8 +6,10 @@ the learner can decide (whom to ask), unless the event says it already, for what
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from gobetween.core.evidence import next_look
 from gobetween.errors import StudyError
@@ -15,11 +17,12 @@ from gobetween.files.rules import present
 from gobetween.study.events import COUNTS, Event, kind_of
 from gobetween.study.learner import Learner
 from gobetween.study.spec import StudySpec
+from gobetween.study.watched import as_claimed, as_spread
 
-FORMAT = 3
+FORMAT = 4
 
 
-@dataclass
+@dataclass(slots=True)
 class Open:
     """A query that has not been answered."""
 
@@ -37,6 +40,8 @@ class StudyState:
     def __init__(self, spec: StudySpec) -> None:
         self.spec, self.learner = spec, spec.new_learner()
         self.open: dict[int, Open] = {}
+        self.lost: dict[int, Open] = {}
+        """With wait_for "lease": queries whose lease has ended, and for which neither they nor those instead were answered."""
         self.to_reissue: list[int] = []
         self.away: list[str] = []
         self.paused = False
@@ -54,6 +59,10 @@ class StudyState:
         """What came from a log: files and rows."""
         self.clock = 0.0
         """The latest time of an event, since the clock last went back."""
+        self.jumps: list[Event] = []
+        """The last time that the clock jumped, and how many times it did."""
+        self.first_format = FORMAT
+        """The format of the first snapshot: an earlier one knows nothing of `lost` and `jumps` before it."""
         self.surprises: list[str] = []
         """What a replay found to differ from the record."""
 
@@ -83,6 +92,10 @@ class StudyState:
         """Open queries whose lease has not ended."""
         return sum(not query.expired for query in self.open.values())
 
+    def late(self) -> list[int]:
+        """Queries whose lease has ended without an answer, to them or to one instead."""
+        return sorted([*self.lost, *(number for number, query in self.open.items() if query.expired)])
+
     # what happens -----------------------------------------------------------------------------------------------------
 
     def apply(self, event: Event) -> None:
@@ -98,7 +111,13 @@ class StudyState:
 
     def _on_absorbed(self, event: Event) -> None:
         """What a log brought: counts [E, K] and sums [E, K]."""
-        self.learner.absorb(event["N_ea"], [math.fsum(column) for column in zip(*event["S_ea"], strict=True)])
+        self.learner.absorb(
+            event["N_ea"],
+            [math.fsum(column) for column in zip(*event["S_ea"], strict=True)],
+            S_ea=np.array(event["S_ea"], dtype=np.float64),
+            spread=as_spread(event.get("spread")),
+            claimed=as_claimed(event.get("claimed")),
+        )
         self.absorbed = {"files": event["files"], "rows": sum(map(sum, event["N_ea"]))}
 
     def _on_asked(self, event: Event) -> None:
@@ -132,15 +151,23 @@ class StudyState:
         if number in self.open:
             self.learner.tell(number, **answer)
             self._fill(event, "slot", number)
-            event["late"] = self.open.pop(number).expired
+            query = self.open.pop(number)
+            event["late"] = query.expired
+            self._found(query.reissue_of)
         else:
             self.learner.tell(mediator=event["mediator"], **answer)
             self._fill(event, "slot", self.learner.issued - 1)
             event["late"] = not event["unasked"]
+            self._found(number)
             if event["unasked"]:
                 self._fill(event, "query", event["slot"])
         if event["late"]:
             self._settled(number)
+
+    def _found(self, number: int | None) -> None:
+        """There is an answer to a query, or to one instead of it: it and those before it are lost no more."""
+        while number in self.lost:
+            number = self.lost.pop(number).reissue_of
 
     def _settled(self, number: Any) -> None:
         """An expired query that has come to an end need not be issued anew."""
@@ -171,7 +198,7 @@ class StudyState:
             self.open[number].expired = True
         else:
             self.learner.cancel(number)
-            del self.open[number]
+            self.lost[number] = self.open.pop(number)
 
     def _on_away(self, event: Event) -> None:
         self.away = sorted({*self.away, event["mediator"]})
@@ -191,6 +218,10 @@ class StudyState:
     def _on_clock(self, event: Event) -> None:
         """The clock has jumped: no lease ends later than one that begins now, and no query was asked later than now."""
         self.clock = now = event["at"]
+        self.jumps = [{"at": now, "before": event["before"], "times": 1 + sum(jump["times"] for jump in self.jumps)}]
+        for query in self.lost.values():
+            query.until = min(now, query.until or now)
+            query.asked = min(query.asked, now)
         for query in self.open.values():
             if query.until is not None:
                 lease = query.until - query.asked if self.spec.lease is None else self.spec.lease
@@ -213,7 +244,7 @@ class StudyState:
             names = dict(zip(self.spec.mediators, new, strict=True))
             self.counts = {names[name]: counts for name, counts in self.counts.items()}
             self.away = [names[name] for name in self.away]
-            for query in self.open.values():
+            for query in (*self.open.values(), *self.lost.values()):
                 query.mediator = names[query.mediator]
         if field == "arms" and self.stopped is not None and self.stopped["arm"] is not None:
             self.stopped = self.stopped | {"arm": new[self.spec.arms.index(self.stopped["arm"])]}
@@ -242,7 +273,8 @@ class StudyState:
             "format": FORMAT,
             "spec": self.spec.to_dict(),
             "learner": self.learner.to_dict(),
-            "open": [[number, asdict(query)] for number, query in self.open.items()],
+            "open": _columns(self.open),
+            "lost": _columns(self.lost),
             "to_reissue": self.to_reissue,
             "away": self.away,
             "paused": self.paused,
@@ -254,6 +286,8 @@ class StudyState:
             "old_trail": self.old_trail,
             "absorbed": self.absorbed,
             "clock": self.clock,
+            "jumps": self.jumps,
+            "first_format": self.first_format,
         }
 
     @classmethod
@@ -261,13 +295,29 @@ class StudyState:
         """The state that `to_dict` described, here or in an earlier version."""
         data, state = up_to_date(data), cls.__new__(cls)
         state.spec, state.learner = StudySpec.from_dict(data["spec"]), Learner.from_dict(data["learner"])
-        state.open = {number: Open(**query) for number, query in data["open"]}
+        state.open, state.lost = _queries(data["open"]), _queries(data["lost"])
         state.to_reissue, state.away, state.paused = list(data["to_reissue"]), list(data["away"]), data["paused"]
         state.identified, state.shaken = data["identified"], data["shaken"]
         state.stopped, state.counts = data["stopped"], {name: dict(counts) for name, counts in data["counts"].items()}
         state.trail, state.old_trail = [(int(t), float(z), float(c)) for t, z, c in data["trail"]], data["old_trail"]
         state.surprises, state.absorbed, state.clock = [], data.get("absorbed"), data.get("clock", 0.0)
+        state.jumps, state.first_format = list(data["jumps"]), data["first_format"]
         return state
+
+
+def _columns(queries: Mapping[int, Open]) -> dict[str, list[Any]]:
+    """Queries as columns, for there may be very many; one that says the same of all says it once."""
+    columns = {name: [getattr(query, name) for query in queries.values()] for name in Open.__annotations__}
+    return {"query": list(queries)} | {
+        name: column[:1] if column.count(column[0]) == len(column) else column for name, column in columns.items() if column
+    }
+
+
+def _queries(columns: Mapping[str, list[Any]]) -> dict[int, Open]:
+    numbers = columns["query"]
+    rest = [columns[name] for name in Open.__annotations__] if numbers else []
+    every = zip(*(column * len(numbers) if len(column) == 1 else column for column in rest), strict=True)
+    return {number: Open(*query) for number, query in zip(numbers, every, strict=True)}
 
 
 def up_to_date(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -276,17 +326,16 @@ def up_to_date(given: Mapping[str, Any]) -> dict[str, Any]:
     found = data.get("format")
     if found == FORMAT:
         return data
-    if found not in (1, 2):
+    if found not in (1, 2, 3):
         raise StudyError(f"a later version has kept this study (snapshot format {found}, not {FORMAT}): use a newer gobetween")
+    was_open = {number: Open(**query) for number, query in data["open"]}
+    data |= {"format": FORMAT, "first_format": found, "open": _columns(was_open), "lost": _columns({}), "jumps": []}
+    data.pop("seq", None)
     counts = {name: dict.fromkeys(COUNTS, 0) | kept for name, kept in data["counts"].items()}
-    if found == 2:
-        return data | {"format": FORMAT, "counts": counts}
+    if found > 1:
+        return data | {"counts": counts}
     renewed = {part: data[part] | {"sampling": present(data[part]["sampling"])} for part in ("spec", "learner")}
-    return (
-        {key: value for key, value in data.items() if key != "stride"}
-        | {"format": FORMAT, "counts": counts, "old_trail": True}
-        | renewed
-    )
+    return {key: value for key, value in data.items() if key != "stride"} | {"counts": counts, "old_trail": True} | renewed
 
 
 def _pair(answer: Mapping[str, Any] | None) -> tuple[str, float] | None:

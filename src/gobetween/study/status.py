@@ -3,8 +3,11 @@
 from dataclasses import asdict, dataclass
 from typing import Any, TypedDict, cast
 
+from gobetween.core.alarms import Alarm
+from gobetween.core.voice import broken, family_words
 from gobetween.export import html_table, json_safe
 from gobetween.study.events import Counts, Verdict
+from gobetween.study.missing import Missing, missing_of
 from gobetween.study.progress import Progress
 from gobetween.study.sentences import assumptions, how_far, sentence
 from gobetween.study.state import StudyState
@@ -68,6 +71,11 @@ class Status:
     threshold: float
     p_value: float
     delta: float
+    family: str
+    """With its parameters, for people; `parameters` has them by name."""
+    parameters: dict[str, Any]
+    alarms: list[Alarm]
+    """What was checked about the world, raised or not, the worst first."""
     counted: int
     told: int
     waiting_for: int | None
@@ -83,6 +91,8 @@ class Status:
     pending: list[PendingStatus]
     assumptions: list[str]
     """What must hold for the guarantee, where this study gives reason to say so."""
+    missing: Missing | None
+    """Answers that expired or were cancelled, and the evidence with them at their worst."""
     from_log: FromLog | None
     """Files and rows that the study began from."""
     events: int
@@ -90,7 +100,12 @@ class Status:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe."""
-        return {"format": 1, **asdict(self)}
+        return {"format": 1, **asdict(self), "alarms": [json_safe(asdict(alarm)) for alarm in self.alarms]}
+
+    @property
+    def broken(self) -> Alarm | None:
+        """The first alarm that breaks the guarantee: then no arm is named."""
+        return broken(tuple(self.alarms))
 
     def __repr__(self) -> str:
         return f"<Status of {self.name!r} ({self.state}): {self.sentence}>"
@@ -106,7 +121,8 @@ def status_of(name: str, state: StudyState, now: float, seq: int) -> Status:
     spec, progress = state.spec, state.learner.progress
     queries, cost = state.spent
     to_go: float | None = json_safe(progress.queries_to_go)
-    per_query = sum(progress.target.get(m, 0.0) * c for m, c in zip(spec.mediators, spec.costs, strict=True))
+    shares = progress.target or progress.shares
+    per_query = sum(shares.get(m, 0.0) * c for m, c in zip(spec.mediators, spec.costs, strict=True))
     return Status(
         name=name,
         title=spec.title,
@@ -119,6 +135,9 @@ def status_of(name: str, state: StudyState, now: float, seq: int) -> Status:
         threshold=progress.threshold,
         p_value=progress.p_value,
         delta=spec.delta,
+        family=family_words(spec.family),
+        parameters=spec.family.to_dict(),
+        alarms=list(progress.alarms),
         counted=progress.counted,
         told=progress.told,
         waiting_for=None if progress.waiting_for is None else progress.waiting_for.id,
@@ -132,6 +151,7 @@ def status_of(name: str, state: StudyState, now: float, seq: int) -> Status:
         mediators=[_mediator(state, progress, e) for e in range(len(spec.mediators))],
         pending=_pending(state, now),
         assumptions=assumptions(state, progress),
+        missing=missing_of(state),
         from_log=None if state.absorbed is None else FromLog(files=state.absorbed["files"], rows=state.absorbed["rows"]),
         events=seq,
         at=now,

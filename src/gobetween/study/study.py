@@ -1,7 +1,7 @@
 """A live study: the learner behind a store that loses nothing. Commands make events; a transaction records them or nothing."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -20,7 +20,7 @@ from gobetween.study.record import PATIENCE, Store, present_spec
 from gobetween.study.spec import StudySpec
 from gobetween.study.state import StudyState
 from gobetween.study.status import Status, status_of
-from gobetween.study.transaction import Receipt, StudyQuery, Transaction, shown, state_of
+from gobetween.study.transaction import Receipt, StudyQuery, Transaction, shown, state_now, state_of
 
 Place = str | PathLike[str]
 """A study.toml, a SQLite file or the URL of a store."""
@@ -35,6 +35,9 @@ class View:
     status: Status
     events: list[Event]
     """The last of them."""
+    created: float | None
+    past: Any
+    """What was made of all events."""
 
 
 class Exported(TypedDict):
@@ -117,7 +120,7 @@ class Study:
     # commands ---------------------------------------------------------------------------------------------------------
 
     def ask(self, n: int | None = None, *, worker: str | None = None, key: str | None = None) -> list[StudyQuery]:
-        """Whom to ask next. Leases that have run out end here, and their queries are issued anew.
+        """Whom to ask next. Queries whose lease has run out are issued anew.
 
         n: that many new queries. Without it one, or, with in_flight, as many as are missing (if none is, those that are open).
         worker: one query for a worker that names itself; if it holds an open one, that one again.
@@ -223,16 +226,18 @@ class Study:
     # views ------------------------------------------------------------------------------------------------------------
 
     def look(self) -> tuple[StudyState, float, int]:
-        """The state now, the store's time and the number of the last event."""
+        """The state by the store's clock, its time and the number of the last event."""
         with self.store.reading(self.name) as record:
-            return state_of(record), record.now, record.seq
+            return state_now(record), record.now, record.seq
 
-    def view(self, last: int) -> View:
-        """State, status and the last so many events, all of one moment."""
+    def view(self, last: int, past: Callable[[StudyState, Iterator[Event]], Any] | None = None) -> View:
+        """State, status and the last so many events, all of one moment; `past` is shown the state and all events."""
         with self.store.reading(self.name) as record:
-            state = state_of(record)
+            state = state_now(record)
             events = list(record.events(max(0, record.seq - last))) if last else []
-            return View(state, status_of(self.name, state, record.now, record.seq), events)
+            found = None if past is None else past(state, record.events(0))
+            status = status_of(self.name, state, record.now, record.seq)
+            return View(state, status, events, record.about.get("created"), found)
 
     @property
     def spec(self) -> StudySpec:
@@ -254,10 +259,20 @@ class Study:
         state, _, _ = self.look()
         return [shown(state, number, new=False) for number in state.open]
 
+    def overdue(self) -> list[StudyQuery]:
+        """Queries whose lease has ended, oldest first, and for which neither they nor any instead of them were answered."""
+        state, _, _ = self.look()
+        return [shown(state, number, new=False) for number in state.late()]
+
     def events(self, after: int = 0, limit: int | None = None) -> Iterator[Event]:
         """Recorded events in order."""
         with self.store.reading(self.name) as record:
             yield from record.events(after, limit)
+
+    def lines(self) -> Iterator[str]:
+        """Recorded events in order, each as a line of JSON: `events` for those who only write them down."""
+        with self.store.reading(self.name) as record:
+            yield from record.lines()
 
     def export(self) -> Iterator[Exported]:
         """One row for each query, in order: what was asked and what became of it."""
@@ -309,6 +324,7 @@ class Study:
                     raise ConflictError(f"key {key!r} was used before for something else: choose another")
                 return command.again(tx, before, drawn)
             try:
+                tx.catch_up()
                 answer = command.work(tx)
             except ProblemError as error:
                 raise StudyError(error.what, where=error.where, fix=error.fix) from None

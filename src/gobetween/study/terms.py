@@ -4,13 +4,16 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from gobetween.core.families import DEFAULT
 from gobetween.core.registry import resolve
 from gobetween.errors import SpecError
-from gobetween.files.fields import naming, number, only, show, tables, typed, whole
+from gobetween.files.fields import naming, number, only, show, tables, text, typed, whole
 from gobetween.files.problem import KEYS, parse_cast, parse_deltas
 from gobetween.files.rules import default, parse_family, parse_rule
 
 WAITS = ("lease", "answer")
+#: Keys that cannot change once a study has begun, and that a file may leave out.
+OPTIONAL = ("family", "silent", "delta", "sampling", "stopping", "seed", "wait_for")
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -21,9 +24,9 @@ def parse_terms(data: Mapping[str, Any]) -> dict[str, Any]:
         raise SpecError("arms: a study needs at least two arms")
     tables(data, "mediators")  # a plan may do without, a study not
     cast = parse_cast(data)
-    family = data.get("family", "gaussian")
+    family = DEFAULT if data.get("family") is None else data["family"]
     return {
-        "title": typed(data.get("title", ""), str, "title", "a string"),
+        "title": text(data.get("title", ""), "title"),
         "arms": cast.arms,
         "mediators": cast.mediators,
         "contacts": cast.contacts,
@@ -35,11 +38,16 @@ def parse_terms(data: Mapping[str, Any]) -> dict[str, Any]:
         "sampling": _one_rule(data, "sampling"),
         "stopping": _one_rule(data, "stopping"),
         "seed": whole(data, "seed", 0) or 0,
-        "wait_for": _wait_for(data.get("wait_for", "lease")),
+        "wait_for": _wait_for(data.get("wait_for")),
         "lease": _lease(data.get("lease")),
         "in_flight": _in_flight(data),
         **_budget(data.get("budget", {})),
     }
+
+
+def left_out(data: Mapping[str, Any]) -> frozenset[str]:
+    """The keys of OPTIONAL that are not said, so that their defaults hold."""
+    return frozenset(key for key in OPTIONAL if data.get(key) is None)
 
 
 def _delta(value: Any) -> float:
@@ -61,6 +69,8 @@ def _one_rule(data: Mapping[str, Any], side: str) -> Any:
 
 
 def _wait_for(value: Any) -> str:
+    if value is None:
+        return "answer"
     if value not in WAITS:
         raise SpecError(f"wait_for = {show(value)}: choose one of {', '.join(WAITS)}")
     return str(value)

@@ -1,17 +1,19 @@
 """One command of a study at work inside a transaction: makes events, lets them happen, writes them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
+from uuid import uuid4
 
-from gobetween.errors import Fix, StoreError, StudyError
+from gobetween.errors import AlarmError, Fix, StoreError, StudyError
 from gobetween.export import numbered
 from gobetween.study.events import Event, Verdict, row_after
 from gobetween.study.record import QueryRow, StudyRecord
 from gobetween.study.spec import StudySpec
-from gobetween.study.state import StudyState
+from gobetween.study.state import FORMAT, StudyState
 
 BACK, FORWARD = 60.0, 180 * 86400.0  # seconds by which the clock of a store may go without a word
+PER_EVENT = 65536  # characters of a snapshot that each event since may cost
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class Receipt:
     """The verdict, if this command brought it."""
     stood: str | None = None
     """The verdict, identified or budget, that had ended the study before and stays."""
+    alarm: str | None = None
+    """What is wrong, where an alarm breaks the guarantee of a verdict, or of what a log says."""
 
 
 @dataclass
@@ -106,18 +110,11 @@ class Transaction:
         event = self.do("asked", until=self.until(), worker=worker, top_up=top_up)
         return shown(self.state, event["query"])
 
-    def expire(self) -> None:
-        """End the leases that have run out, by the store's clock."""
-        self._notice_jump()
-        for number, query in list(self.state.open.items()):
-            if query.until is not None and query.until <= self.record.now and not query.expired:
-                self.do("expired", query=number, mediator=query.mediator)
-
-    def _notice_jump(self) -> None:
-        """A clock that has jumped is said in the log, and leaves no lease that does not end."""
-        before, now = self.state.clock, self.record.now
-        if before and not before - BACK <= now <= before + FORWARD:
-            self.do("clock", before=before)
+    def catch_up(self) -> None:
+        """Record what time has brought by the store's clock, before anything else happens; it is nobody's command."""
+        for kind, fields in due(self.state, self.record.now):
+            self.do(kind, **fields)
+        self.keyed(0, f"auto-{uuid4()}", "")
 
     def conclude(self) -> None:
         """Has the rule reached its verdict? It also supersedes that of a budget."""
@@ -127,9 +124,10 @@ class Transaction:
     def settle(self) -> tuple[StudyQuery, ...]:
         """After any change: has the study stopped? If not, keep in_flight queries open."""
         self.conclude()
-        state, asked = self.state, []
+        state, asked = self.state, list[StudyQuery]()
         if state.spec.in_flight is not None and not state.paused:
-            while state.stopped is None and state.flying() < state.spec.in_flight and state.askable:
+            lack = state.spec.in_flight - state.flying()
+            while state.stopped is None and len(asked) < lack and state.askable:
                 asked.append(self.ask_one(None, top_up=True))
         if state.stopped is None and not state.affordable and not state.open:
             self.stop("identified" if state.identified else "budget")
@@ -137,48 +135,94 @@ class Transaction:
 
     def stop(self, verdict: str) -> None:
         """Record a verdict, with what supported it at that moment."""
-        learner = self.state.learner
-        evidence: Mapping[str, Any] | None = learner.verdict
-        if verdict == "budget" or evidence is None:
-            progress = learner.progress
-            evidence = {name: getattr(progress, name) for name in ("statistic", "threshold", "p_value", "counted")}
-        self.do("stopped", verdict=verdict, arm=learner.recommendation, **evidence)
+        self.do("stopped", **_verdict(self.state, verdict))
 
     def receipt(self, query: int | None = None, late: bool = False) -> Receipt:
         """Settle, and say what this command has brought about."""
         asked, stopped = self.settle(), verdict_in(self.events)
         stood = self.state.stopped["verdict"] if self.state.stopped is not None and stopped is None else None
-        return Receipt(True, query, late, asked, stopped, stood)
+        alarm = None if self.state.stopped is None else alarm_words(self.state)
+        return Receipt(True, query, late, asked, stopped, stood, alarm)
 
     def keyed(self, since: int, key: str, request: str) -> None:
-        """Events from that place on are those of a command of its own, one of many in this transaction."""
-        for part, event in enumerate(self.events[since:]):
+        """Events from that place on that have no key are those of one command, maybe one of many in this transaction."""
+        for part, event in enumerate(event for event in self.events[since:] if "key" not in event):
             event |= {"key": key, "part": part} | ({} if part else {"request": request})
 
     def save(self, key: str, request: str) -> None:
         """Write all of it; a command that changed nothing writes nothing."""
         if not self.events:
             return
-        self._notice_jump()
-        for i, event in enumerate(self.events):
-            event |= {"seq": self.record.seq + 1 + i} | ({} if "key" in event else {"key": key, "part": i})
-        self.events[0].setdefault("request", request)
-        self.record.write(self.events, list(self.rows.values()), self.state.to_dict())
+        self.keyed(0, key, request)
+        for i, event in enumerate(self.events, start=self.record.seq + 1):
+            event["seq"] = i
+        snapshot = self.state.to_dict() | {"seq": self.events[-1]["seq"]} if self._wants_snapshot() else None
+        self.record.write(self.events, list(self.rows.values()), snapshot)
+
+    def _wants_snapshot(self) -> bool:
+        """A large snapshot is written now and then, so that all events together write no more than in proportion to them.
+
+        What has changed the spec is always in it, and what an earlier version has kept is written anew.
+        """
+        held = self.record.snapshot
+        if held is None or held.get("format") != FORMAT or any(event["kind"] == "edited" for event in self.events):
+            return True
+        behind = self.events[-1]["seq"] - held.get("seq", self.record.seq)
+        return bool(behind * PER_EVENT >= self.record.weight)
+
+
+def due(state: StudyState, now: float) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What time has brought: events of a clock that has jumped, of leases that have run out, of the verdict that this brings.
+
+    A clock that has jumped leaves no lease that does not end. Each event has to happen before the next is made.
+    """
+    before = state.clock
+    if before and not before - BACK <= now <= before + FORWARD:
+        yield "clock", {"before": before}
+    for number, query in list(state.open.items()):
+        if query.until is not None and query.until <= now and not query.expired:
+            yield "expired", {"query": number, "mediator": query.mediator}
+    if state.learner.done and not state.identified:
+        yield "stopped", _verdict(state, "identified")
+
+
+def state_now(record: StudyRecord) -> StudyState:
+    """The state as it is by the store's clock: what the next command will record has happened."""
+    state = state_of(record)
+    for kind, fields in due(state, record.now):
+        state.apply({"kind": kind, "at": record.now, "actor": "", **fields})
+    return state
+
+
+def _verdict(state: StudyState, verdict: str) -> dict[str, Any]:
+    """What is recorded of a verdict."""
+    evidence: Mapping[str, Any] | None = state.learner.verdict
+    if verdict == "budget" or evidence is None:
+        progress = state.learner.progress
+        evidence = {name: getattr(progress, name) for name in ("statistic", "threshold", "p_value", "counted")}
+    return {"verdict": verdict, "arm": state.learner.recommendation, **evidence}
 
 
 def state_of(record: StudyRecord) -> StudyState:
-    """The state of a study, from its snapshot or, before the first event, from its spec."""
+    """The state of a study, from its snapshot and the events since or, before the first event, from its spec."""
     try:
         if record.snapshot is None:
             return StudyState(StudySpec.from_dict(record.spec))
-        return StudyState.from_dict(record.snapshot)
+        state = StudyState.from_dict(record.snapshot)
+        last = seq = record.snapshot.get("seq", record.seq) if record.snapshot["format"] == FORMAT else record.seq
+        for event in record.events(seq) if seq < record.seq else ():
+            state.apply(event)
+            last = event["seq"]
+        if last != record.seq:
+            raise StoreError(f"the study counts {record.seq} events, its log has {last}", fix=Fix("restore"))
+        return state
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise StoreError(f"the study cannot be read ({type(error).__name__}: {error})", fix=Fix("restore")) from None
 
 
 def shown(state: StudyState, number: int, new: bool = True) -> StudyQuery:
-    """An open query for the one who asked."""
-    query = state.open[number]
+    """An open or lost query for the one who asked."""
+    query = state.open[number] if number in state.open else state.lost[number]
     contact = state.spec.contacts[state.spec.mediators.index(query.mediator)]
     return StudyQuery(number, query.mediator, contact, query.asked, query.until, query.worker, query.reissue_of, new)
 
@@ -188,7 +232,9 @@ def why_nothing(state: StudyState) -> StudyError | None:
     if state.stopped is not None and state.stopped["verdict"] == "budget" and state.affordable:
         return StudyError("the study has stopped, but its budget allows more now", fix=Fix("resume"))
     if state.stopped is not None:
-        way = Fix("resume-anyway" if state.affordable else "budget")
+        way, alarm = Fix("resume-anyway" if state.affordable else "budget"), alarm_words(state)
+        if alarm is not None:
+            return AlarmError(f"the study has stopped. {alarm.removesuffix('.')}", fix=way)
         return StudyError(f"the study has stopped ({verdict_words(state.stopped)})", fix=way)
     if state.paused:
         return StudyError("the study is paused", fix=Fix("resume"))
@@ -199,6 +245,12 @@ def why_nothing(state: StudyState) -> StudyError | None:
         verb = "is" if len(state.away) == 1 else "are"
         return StudyError(f"nobody can be asked: {', '.join(map(repr, state.away))} {verb} away", fix=Fix("back"))
     return None
+
+
+def alarm_words(state: StudyState) -> str | None:
+    """What is wrong, where an alarm breaks the guarantee."""
+    account = state.learner.account()
+    return None if account.broken is None else account.headline()
 
 
 def verdict_words(stopped: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from gobetween.errors import Fix, StoreError, StudyError
 from gobetween.study.record import PATIENCE, QueryRow
 from gobetween.study.store.engines import READS, engine_of
 from gobetween.study.store.failures import damaged, told
-from gobetween.study.store.seals import STUDY, event_seal, query_seal, study_seal
+from gobetween.study.store.seals import STUDY, event_seal, query_seal, seal_of, study_seal
 from gobetween.study.store.tables import SCHEMA, events, queries, schema, studies
 
 PAGE = 1000  # rows that are fetched at a time
@@ -48,13 +48,24 @@ class DatabaseRecord:
         found = self._connection.execute(select(events).where(where).order_by(events.c.part)).all()
         return list(self._events(found, self._seal_of(found[0].seq - 1))) if found else []
 
+    def events_of(self, number: int) -> list[dict[str, Any]]:
+        where = (events.c.study == self._id) & (events.c.query == number)
+        found = self._connection.execute(select(events).where(where).order_by(events.c.seq)).all()
+        return [event for row in found for event in self._events([row], self._seal_of(row.seq - 1))]
+
     def events(self, after: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
+        return (_event(own, payload) for own, payload in self._read(after, limit))
+
+    def lines(self) -> Iterator[str]:
+        return (_line(own, payload) for own, payload in self._read(0, None))
+
+    def _read(self, after: int, limit: int | None) -> Iterator[tuple[list[Any], str]]:
         seal = self._seal_of(after)
         while limit is None or limit > 0:
             size = PAGE if limit is None else min(PAGE, limit)
             wanted = select(events).where(events.c.study == self._id, events.c.seq > after).order_by(events.c.seq).limit(size)
             page = self._connection.execute(wanted).all()
-            yield from self._events(page, seal)
+            yield from self._sound(page, seal)
             if len(page) < size:
                 return
             after, seal, limit = page[-1].seq, page[-1].seal, None if limit is None else limit - size
@@ -69,7 +80,13 @@ class DatabaseRecord:
                 return
             last = page[-1].query
 
-    def write(self, recorded: Sequence[Mapping[str, Any]], rows: Sequence[QueryRow], snapshot: Mapping[str, Any]) -> None:
+    @property
+    def weight(self) -> int:
+        return len(self._row["snapshot"] or "")
+
+    def write(
+        self, recorded: Sequence[Mapping[str, Any]], rows: Sequence[QueryRow], snapshot: Mapping[str, Any] | None
+    ) -> None:
         head, sealed = self._row["head"], []
         for one in map(_columns, recorded):
             head = event_seal(head, one)
@@ -77,8 +94,11 @@ class DatabaseRecord:
         self._connection.execute(events.insert(), sealed)
         if rows:
             self._connection.execute(_upsert(self._connection), [_query_columns(row) | {"study": self._id} for row in rows])
-        self.snapshot = snapshot
-        self._change(snapshot=_json(snapshot), seq=self.seq + len(recorded), head=head)
+        changes: dict[str, Any] = {"seq": self.seq + len(recorded), "head": head}
+        if snapshot is not None:
+            self.snapshot = snapshot
+            changes["snapshot"] = _json(snapshot)
+        self._change(**changes)
 
     def respecify(self, spec: Mapping[str, Any]) -> None:
         self._change(spec=_json(spec))
@@ -96,16 +116,21 @@ class DatabaseRecord:
         return str(self._connection.execute(wanted).scalar())
 
     def _events(self, found: Iterable[Any], seal: str) -> Iterator[dict[str, Any]]:
-        for row in found:
-            if row.seal != event_seal(seal, row._mapping):
-                raise damaged(self._place, f"event {row.seq} of study {self._row['name']!r} is not as it was written")
-            seal = row.seal
-            yield _event(row)
+        return (_event(own, payload) for own, payload in self._sound(found, seal))
+
+    def _sound(self, found: Iterable[Any], seal: str) -> Iterator[tuple[list[Any], str]]:
+        """Values and payloads of events whose seals are right."""
+        for _, *own, payload, held in found:  # in the order of the table's columns, which is that of the seal
+            if held != seal_of(seal, *own, payload):
+                raise damaged(self._place, f"event {own[0]} of study {self._row['name']!r} is not as it was written")
+            seal = held
+            yield own, payload
 
     def _query_row(self, row: Any) -> QueryRow:
-        if row.seal != query_seal(row._mapping):
+        _, *values, held = row
+        if held != seal_of(*values):
             raise damaged(self._place, f"query {row.query} of study {self._row['name']!r} is not as it was written")
-        return QueryRow(row.query, row.mediator, row.status, row.slot, row.arm, row.reward, row.worker)
+        return QueryRow(*values)
 
 
 class Database:
@@ -301,13 +326,22 @@ def _query_columns(row: QueryRow) -> dict[str, Any]:
     return columns | {"seal": query_seal(columns)}
 
 
-def _event(row: Any) -> dict[str, Any]:
-    own = {key: row._mapping[key] for key in OWN}
-    if own["query"] is None:
-        del own["query"]
-    payload: dict[str, Any] = json.loads(row.payload)
-    return own | payload
+def _event(values: Sequence[Any], payload: str) -> dict[str, Any]:
+    event = dict(zip(OWN, values, strict=True))
+    if event["query"] is None:
+        del event["query"]
+    event |= json.loads(payload)
+    return event
+
+
+def _line(values: Sequence[Any], payload: str) -> str:
+    """The same as a line of JSON; its payload is one already."""
+    own = _json({key: value for key, value in zip(OWN, values, strict=True) if key != "query" or value is not None})
+    return f"{own[:-1]}, {payload[1:]}" if payload != "{}" else own
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(value)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)

@@ -1,6 +1,7 @@
 """A store in memory: the plainest implementation, for tests and demonstrations."""
 
 import copy
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ class MemoryRecord:
     def __init__(self, spec: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         self.spec, self.about = copy.deepcopy(dict(spec)), dict(about)
         self.snapshot: Mapping[str, Any] | None = None
+        self.weight = 0
         self.now, self.seq = 0.0, 0
         self._events: list[dict[str, Any]] = []
         self._rows: dict[int, QueryRow] = {}
@@ -27,16 +29,22 @@ class MemoryRecord:
     def by_key(self, key: str) -> list[dict[str, Any]]:
         return [copy.deepcopy(event) for event in self._events if event["key"] == key]
 
+    def events_of(self, number: int) -> list[dict[str, Any]]:
+        return [copy.deepcopy(event) for event in self._events if event.get("query") == number]
+
     def events(self, after: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
         yield from copy.deepcopy(self._events[after : None if limit is None else after + limit])
+
+    def lines(self) -> Iterator[str]:
+        yield from (json.dumps(event, ensure_ascii=False) for event in self._events)
 
     def rows(self) -> Iterator[QueryRow]:
         yield from (self._rows[number] for number in sorted(self._rows))
 
-    def write(self, events: Sequence[Mapping[str, Any]], rows: Sequence[QueryRow], snapshot: Mapping[str, Any]) -> None:
+    def write(self, events: Sequence[Mapping[str, Any]], rows: Sequence[QueryRow], snapshot: Mapping[str, Any] | None) -> None:
         self._events += [copy.deepcopy(dict(event)) for event in events]
         self._rows |= {row.query: row for row in rows}
-        self.snapshot, self.seq = copy.deepcopy(snapshot), len(self._events)
+        self.snapshot, self.seq = copy.deepcopy(snapshot or self.snapshot), len(self._events)
 
     def respecify(self, spec: Mapping[str, Any]) -> None:
         self.spec = copy.deepcopy(dict(spec))

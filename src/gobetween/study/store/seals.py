@@ -14,19 +14,20 @@ STUDY = ("name", "spec", "about", "snapshot", "seq", "head")
 
 def event_seal(before: str, row: Mapping[str, Any]) -> str:
     """Of an event's row, after an event with the seal `before` ("" for the first)."""
-    return _seal(before, *(row[column] for column in EVENT))
+    return seal_of(before, *(row[column] for column in EVENT))
 
 
 def query_seal(row: Mapping[str, Any]) -> str:
     """Of a query's row."""
-    return _seal(*(row[column] for column in QUERY))
+    return seal_of(*(row[column] for column in QUERY))
 
 
 def study_seal(row: Mapping[str, Any]) -> str:
     """Of a study's row; `head` is the seal of its last event."""
-    return _seal(*(row[column] for column in STUDY))
+    return seal_of(*(row[column] for column in STUDY))
 
 
-def _seal(*parts: Any) -> str:
+def seal_of(*parts: Any) -> str:
+    """The seal of values in the order of their columns."""
     whole = "\0".join(part if isinstance(part, str) else f"\1{part!r}" for part in parts)
     return hashlib.sha256(whole.encode(errors="backslashreplace")).hexdigest()[:32]

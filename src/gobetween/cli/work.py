@@ -1,0 +1,39 @@
+"""How much work lies before a command: with a little, plain Python is done before compiled code is even loaded."""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+STEPS = 20_000  # of a solver, K·max(K, E)²
+ROWS = 2_000  # of a log
+ARMS = 8  # of a log: each takes as long as a thousand rows
+SHORTEST = 4  # bytes of a row, at least
+
+
+def small_problem(data: Mapping[str, Any]) -> bool:
+    """Is the problem of a file small?"""
+    K, E = (len(data[key]) if isinstance(data.get(key), list) else 1 for key in ("arms", "mediators"))
+    return K * max(K, E) ** 2 <= STEPS
+
+
+def small_log(files: Sequence[str], arm: str) -> bool:
+    """Have logs few rows and few arms? Files that are not read as text here may be long, whatever their size."""
+    paths = [Path(file) for file in files]
+    if not all(path.is_file() and path.suffix in (".csv", ".tsv") for path in paths):
+        return False
+    if sum(path.stat().st_size for path in paths) > 50 * SHORTEST * ROWS:
+        return False
+    try:
+        found = [name for path in paths for name in _arms(path, arm)]
+    except (OSError, csv.Error):  # whoever reads it will say so
+        return False
+    return len(found) < ROWS and len(set(found)) <= ARMS
+
+
+def _arms(path: Path, arm: str) -> Iterator[str]:
+    """The arm of each row, of the first ones of a long file."""
+    with path.open(encoding="utf-8", errors="replace", newline="") as stream:
+        for row in csv.DictReader(islice(stream, ROWS + 1), delimiter="\t" if path.suffix == ".tsv" else ","):
+            yield str(row.get(arm))

@@ -1,0 +1,82 @@
+"""What a learner keeps for its alarms, beside the compiled state: sums by mediator, second moments, what was claimed."""
+
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import numpy as np
+
+from gobetween.core.alarms import Claimed
+from gobetween.core.family import Family
+from gobetween.core.spread import add_reward, add_spread, new_spread, scale_of
+from gobetween.core.state import Tally
+from gobetween.core.types import Floats, Ints
+
+
+@dataclass
+class Watched:
+    """None stands for what was not kept: by an earlier version, or of what was collected before."""
+
+    S_ea: Floats | None
+    """[E, K] sums of the rewards that were told."""
+    spread: Floats | None
+    """[3, K] their second moments, where the family declares how far rewards spread."""
+    claimed: Claimed | None = None
+
+    def told(self, family: Family, e: int, a: int, x: float, step: int = 1) -> None:
+        """An answer came or, with step −1, is taken out; the arm K is silence."""
+        if self.S_ea is not None and a < self.S_ea.shape[1]:
+            self.S_ea[e, a] += step * x
+        sigma = scale_of(family)
+        if sigma is not None and self.spread is not None and a < self.spread.shape[1]:
+            add_reward(self.spread, a, x / sigma, step)
+
+    def absorbed(self, N_a: Ints, S_ea: Floats | None, spread: Floats | None, claimed: Claimed | None) -> None:
+        """What was collected before."""
+        if N_a.any():
+            self.S_ea = None if self.S_ea is None or S_ea is None else self.S_ea + S_ea
+            if self.spread is not None and spread is not None:
+                add_spread(self.spread, spread, N_a)
+            else:
+                self.spread = None
+        self.claimed = claimed
+
+    def looked(self, family: Family, counted: Tally, t: int, certain: int | None) -> None:
+        """After each counted answer: is an arm certain, or is another better than the one that was?"""
+        if self.claimed is None and certain is not None:
+            self.claimed = Claimed(certain, t)
+        elif self.claimed is not None:
+            self.claimed = self.claimed.seen(family, counted, t)
+
+    def saved(self) -> dict[str, Any]:
+        """JSON-safe."""
+        spread = None if self.spread is None else [[None if np.isnan(x) else x for x in row] for row in self.spread.tolist()]
+        claimed = None if self.claimed is None else list(astuple(self.claimed))
+        return {"S_ea": None if self.S_ea is None else self.S_ea.tolist(), "spread": spread, "claimed": claimed}
+
+    @classmethod
+    def restored(cls, data: Mapping[str, Any]) -> "Watched":
+        """What `saved` wrote; an earlier version kept the verdict alone."""
+        S_ea, claimed = data.get("S_ea"), data.get("claimed")
+        if "claimed" not in data and data["named"] is not None:
+            claimed = [data["named"], int(data["verdict"]["counted"])]
+        return cls(
+            None if S_ea is None else np.array(S_ea, dtype=np.float64).reshape(len(S_ea), -1),
+            as_spread(data.get("spread")),
+            as_claimed(claimed),
+        )
+
+
+def new_watched(family: Family, K: int, E: int) -> Watched:
+    """Nothing seen."""
+    return Watched(np.zeros((E, K)), None if scale_of(family) is None else new_spread(K))
+
+
+def as_spread(rows: Any) -> Floats | None:
+    """Second moments [3, K] from JSON, where an origin may be null."""
+    return None if rows is None else np.array([[np.nan if x is None else x for x in row] for row in rows], dtype=np.float64)
+
+
+def as_claimed(values: Any) -> Claimed | None:
+    """A claim from JSON."""
+    return None if values is None else Claimed(*values)
