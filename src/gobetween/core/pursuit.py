@@ -134,10 +134,10 @@ def highest(scores: Floats, members: Ints, available: Bools, N_e: Ints) -> int:
 
 @leaf
 def stranger(unknown: Bools, members: Ints, available: Bools, N_e: Ints, t: int) -> int:
-    """The available member of unknown policy that was asked least, while it has under √t − n/2 queries, else −1."""
+    """The available member of unknown policy that was asked least, while it has under FORCE · √t − n/2 queries, else −1."""
     best = -1
     for i in range(members.shape[0]):
         e = members[i]
         if unknown[i] and available[e] and (best < 0 or N_e[e] < N_e[best]):
             best = e
-    return best if best >= 0 and N_e[best] < math.sqrt(t) - 0.5 * members.shape[0] else -1
+    return best if best >= 0 and N_e[best] < FORCE * math.sqrt(t) - 0.5 * members.shape[0] else -1

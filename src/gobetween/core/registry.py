@@ -19,7 +19,7 @@ from gobetween.errors import Fix, ProblemError
 T = TypeVar("T", bound=type[Any])
 BASES: Mapping[str, type[Any]] = {"family": Family, "sampling": SamplingRule, "stopping": StoppingRule}
 WHAT = {"family": "family", "sampling": "sampling rule", "stopping": "stopping rule"}
-EXAMPLE = {"family": "gb.Bernoulli() or gb.Gaussian(sigma=2.0)", "sampling": "gb.Tracking()", "stopping": "gb.EProcess()"}
+EXAMPLE = {"family": "gb.Bernoulli() or gb.Gaussian(sigma=2.0)", "sampling": "gb.Pursuit()", "stopping": "gb.EProcess()"}
 _HOMES = {"family": "families", "sampling": "sampling", "stopping": "stopping"}
 _classes: dict[str, dict[str, type[Any]]] = {side: {} for side in BASES}
 

@@ -19,6 +19,32 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True)
+class Pursuit(SamplingRule):
+    """Exponential weights on the rivals against the best mediator: no solver, and fewer queries than tracking.
+
+    Unseen arms are looked for first, then every arm gets a share of pulls that goes to 0; otherwise the mediator is asked whose
+    query is expected to bring most evidence against the rivals that are hardest to exclude. Costs count, silence counts, open
+    queries count as what they are expected to bring, and mediators who are not needed are not asked.
+    policies: "known" uses declared policies, "unknown" ignores them and uses π̂ = N_ea/N_e.
+    """
+
+    name: ClassVar[str] = "pursuit"
+    words: ClassVar[Mapping[str, Mapping[str, object]]] = {"pursuit-unknown": {"policies": "unknown"}}
+    draws: ClassVar[bool] = False
+    policies: str = "known"
+
+    def __post_init__(self) -> None:
+        _choice("policies", self.policies, ("known", "unknown"))
+
+    def at_work(self, policies: Floats, declared: Bools, costs: Floats) -> "Sampler":
+        from gobetween.core.sampler import PURSUIT, new_sampler
+
+        known = declared if self.policies == "known" else np.zeros_like(declared)
+        return new_sampler(PURSUIT, policies, known, costs)
+
+
+@register
+@dataclass(frozen=True)
 class Tracking(SamplingRule):
     """Track-and-Stop on mediators: follow ω*(μ̂, π) or ω*(μ̂, π̂).
 
@@ -57,32 +83,6 @@ class Tracking(SamplingRule):
         members = kept_members(policies, declared, costs) if self.prune else np.arange(len(policies))
         known = declared if self.policies == "known" else np.zeros_like(declared)
         return new_sampler(C_TRACKING if self.tracking == "C" else D_TRACKING, policies, known, costs, members, tol=self.tol)
-
-
-@register
-@dataclass(frozen=True)
-class Pursuit(SamplingRule):
-    """Exponential weights on the rivals against the best mediator: no solver, and fewer queries than tracking.
-
-    Unseen arms are looked for first, then every arm gets a share of pulls that goes to 0; otherwise the mediator is asked whose
-    query is expected to bring most evidence against the rivals that are hardest to exclude. Costs count, silence counts, open
-    queries count as what they are expected to bring, and mediators who are not needed are not asked.
-    policies: "known" uses declared policies, "unknown" ignores them and uses π̂ = N_ea/N_e.
-    """
-
-    name: ClassVar[str] = "pursuit"
-    words: ClassVar[Mapping[str, Mapping[str, object]]] = {"pursuit-unknown": {"policies": "unknown"}}
-    draws: ClassVar[bool] = False
-    policies: str = "known"
-
-    def __post_init__(self) -> None:
-        _choice("policies", self.policies, ("known", "unknown"))
-
-    def at_work(self, policies: Floats, declared: Bools, costs: Floats) -> "Sampler":
-        from gobetween.core.sampler import PURSUIT, new_sampler
-
-        known = declared if self.policies == "known" else np.zeros_like(declared)
-        return new_sampler(PURSUIT, policies, known, costs)
 
 
 @register

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, ClassVar
 from gobetween.core.family import Family
 from gobetween.core.registry import register
 from gobetween.core.rule import StoppingRule
+from gobetween.core.spread import scale_of
 from gobetween.errors import ProblemError
 
 if TYPE_CHECKING:
     from gobetween.core.stopper import Stopper
 
+MOST_ARMS = 300  # with a contrast of each with each
 RATES = ("paper", "garivier-kaufmann", "kaufmann-koolen", "heuristic")
 
 
@@ -42,8 +44,14 @@ class EProcess(StoppingRule):
 
         if self.weights == "pairs":
             return new_stopper(PAIRS)
-        sigma = getattr(family, "sigma", 0.0)
-        return new_stopper(RANKS, 0.0, K, self.contrast if sigma else 0.0, sigma or 1.0, self.still if sigma else 0.0)
+        sigma = scale_of(family)
+        if sigma is None:
+            return new_stopper(RANKS, 0.0, K)
+        return new_stopper(RANKS, 0.0, K, self.contrast if K <= MOST_ARMS else 0.0, sigma, self.still)
+
+
+#: What does not depend on the order of answers: the rule of logs, whose parts may be counted apart.
+BY_COUNTS = EProcess(contrast=0.0)
 
 
 @register

@@ -8,11 +8,14 @@ from gobetween.core.families import DEFAULT
 from gobetween.core.family import Family
 from gobetween.core.registry import classes, find, words
 from gobetween.core.rule import parameters_of
+from gobetween.core.stopping import EProcess
 from gobetween.errors import Fix, GoBetweenError, SpecError
 from gobetween.files.fields import number, show, typed
 
 #: Parameters that are no longer there, with the value that saved learners may still state.
 _GONE = {"start": "uniform"}
+#: Parameters that have come since, with what rules were before.
+_BEFORE: Mapping[str, dict[str, Any]] = {EProcess.name: dict(EProcess.words["pairs"])}
 _WHAT: Mapping[Any, str] = {
     bool: "true or false",
     float: "a number",
@@ -128,8 +131,9 @@ def rule_from_dict(data: Mapping[str, Any], side: str) -> Any:
 
 
 def present(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A saved rule without parameters that are no longer there."""
-    return {key: value for key, value in data.items() if _GONE.get(key) != value}
+    """A saved rule as it is called now: without parameters that are gone, with those that have come."""
+    kept = {key: value for key, value in data.items() if _GONE.get(key) != value}
+    return _BEFORE.get(str(kept.get("rule")), {}) | kept
 
 
 def _from(rule: Any) -> dict[str, str]:

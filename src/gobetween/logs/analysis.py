@@ -10,12 +10,12 @@ import numpy as np
 from gobetween.core import transport
 from gobetween.core.alarms import Facts
 from gobetween.core.bound import LowerBound, lower_bound
-from gobetween.core.eprocess import log_evalue
 from gobetween.core.evidence import Evidence, arm_report, weigh
 from gobetween.core.family import Family
 from gobetween.core.problem import Problem, unreachable_arms
+from gobetween.core.ranks import least_term
 from gobetween.core.state import Tally, fill, new_tally
-from gobetween.core.stopping import EProcess
+from gobetween.core.stopping import BY_COUNTS
 from gobetween.core.types import Floats
 from gobetween.core.voice import account, family_words
 from gobetween.logs.counts import LogStats, merge
@@ -97,7 +97,7 @@ def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: 
         statistic=evidence.statistic,
         threshold=evidence.threshold,
         p_value=evidence.p_value,
-        in_play=tuple(name for b, name in enumerate(stats.arms) if _in_play(family, tally, evidence, b)),
+        in_play=tuple(stats.arms[b] for b in _in_play(family, tally, evidence)),
         rows_to_go=0.0 if evidence.reached else lack / rate if rate > 0.0 else math.inf,
         queries_to_go=0.0 if evidence.reached else math.inf if bound is None else lack * bound.T_upper,
         mixture=tuple((stats.N_ea.sum(axis=1) / stats.rows).tolist()),
@@ -130,13 +130,16 @@ def _evidence(options: LogOptions, tally: Tally, rows: int) -> Evidence:
     """The evidence at the end; a lone arm gets a rival that nobody has seen, and so is never certain."""
     if len(tally.N_a) == 1:
         tally = fill(new_tally(2), np.append(tally.N_a, 0), np.append(tally.S_a, 0.0))
-    return weigh(options.family, EProcess(), options.delta, tally, rows)
+    return weigh(options.family, BY_COUNTS, options.delta, tally, rows)
 
 
-def _in_play(family: Family, tally: Tally, evidence: Evidence, b: int) -> bool:
-    """May arm b still be the best?"""
-    best = evidence.leader
-    return b == best or not tally.N_a.all() or log_evalue(family, tally, best, b, -math.inf) < evidence.threshold
+def _in_play(family: Family, tally: Tally, evidence: Evidence) -> list[int]:
+    """The arms that may still be the best: a true best arm is ever left out with probability at most δ."""
+    best, K = evidence.leader, len(tally.N_a)
+    if not tally.N_a.all() or K == 1:
+        return list(range(K))
+    ranks, limit = BY_COUNTS.at_work(K, family).ranks, evidence.threshold
+    return [b for b in range(K) if b == best or not least_term(family, tally, ranks, best, b, limit) >= limit]
 
 
 def _declared(options: LogOptions, stats: LogStats) -> list[list[float] | None]:

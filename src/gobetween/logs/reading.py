@@ -11,7 +11,7 @@ from gobetween.core.evidence import next_look, weigh
 from gobetween.core.loops import scan
 from gobetween.core.spread import add_rewards, scale_of
 from gobetween.core.state import Tally, fill, new_tally
-from gobetween.core.stopping import EProcess
+from gobetween.core.stopping import BY_COUNTS
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import LogError
 from gobetween.logs.batch import Batch
@@ -69,7 +69,7 @@ class Reading:
         self.claim: Claim | None = None
         self.looks: list[Look] = []
         self._tally = self.stats.tally()
-        self._stopper = EProcess().at_work(len(self.stats.arms), options.family)
+        self._stopper = BY_COUNTS.at_work(len(self.stats.arms), options.family)
         self._sigma = scale_of(options.family) if after is None else None
         self._look = 10
         """The row at which the evidence is next looked at."""
@@ -111,6 +111,7 @@ class Reading:
         if self.stats.widen(batch.arms.used(a), batch.mediators.used(e)):
             self.claim = None  # a claim needs every arm to have been seen
             self._tally = self.stats.tally()
+            self._stopper = BY_COUNTS.at_work(len(self.stats.arms), self.options.family)
         x = np.ascontiguousarray(batch.rewards[kept])
         rows = Coded(batch.mediators.placed(e, self.stats.mediators), batch.arms.placed(a, self.stats.arms), x)
         if self._sigma is not None:
@@ -123,7 +124,7 @@ class Reading:
         watching = self.watching and K >= 2
         while watching and self._look <= stats.rows:  # a second arm came late
             self._look = next_look(self._look)
-        constants = np.array([EProcess().threshold(max(K, 2), self.options.delta, family)])
+        constants = np.array([BY_COUNTS.threshold(max(K, 2), self.options.delta, family)])
         start, end = 0, len(rows.x)
         while start < end:
             stop = min(end, start + self._look - stats.rows) if watching else end
@@ -194,7 +195,7 @@ def tally_at(look: Look, K: int) -> Tally:
 
 def trail_of(options: LogOptions, along: Along, K: int) -> Trail:
     """The evidence at every look."""
-    found = [(look.row, weigh(options.family, EProcess(), options.delta, tally_at(look, K), look.row)) for look in along.looks]
+    found = [(look.row, weigh(options.family, BY_COUNTS, options.delta, tally_at(look, K), look.row)) for look in along.looks]
     return tuple((row, now.statistic, now.threshold) for row, now in found) if K >= 2 else ()
 
 

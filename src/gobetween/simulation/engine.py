@@ -18,7 +18,7 @@ from gobetween.core.problem import Problem
 from gobetween.core.registry import as_sampling, as_stopping
 from gobetween.core.rule import SamplingRule, StoppingRule
 from gobetween.core.sampler import AnySampler
-from gobetween.core.sampling import Tracking
+from gobetween.core.sampling import Pursuit
 from gobetween.core.state import State, new_state
 from gobetween.core.stopper import AnyStopper
 from gobetween.core.stopping import EProcess
@@ -34,7 +34,7 @@ MAX_STEPS = 10_000_000
 
 def simulate(
     problem: Problem,
-    sampling: SamplingRule | str = Tracking(),  # noqa: B008 - an immutable value
+    sampling: SamplingRule | str = Pursuit(),  # noqa: B008 - an immutable value
     stopping: StoppingRule | str = EProcess(),  # noqa: B008 - an immutable value
     deltas: float | Sequence[float] = 0.1,
     runs: int = 100,

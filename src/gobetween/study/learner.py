@@ -15,7 +15,7 @@ from gobetween.core.family import Family
 from gobetween.core.jit import index
 from gobetween.core.problem import check_names
 from gobetween.core.rule import SamplingRule, StoppingRule
-from gobetween.core.sampling import Tracking
+from gobetween.core.sampling import Pursuit
 from gobetween.core.state import Tally, count, fill, new_state, new_tally
 from gobetween.core.step import choose, observe, verdict
 from gobetween.core.stopping import EProcess
@@ -51,7 +51,7 @@ class Learner:
         family: Family | str = DEFAULT,
         delta: float = 0.05,
         costs: ArrayLike | None = None,
-        sampling: SamplingRule | str = Tracking(),  # noqa: B008 - an immutable value
+        sampling: SamplingRule | str = Pursuit(),  # noqa: B008 - an immutable value
         stopping: StoppingRule | str = EProcess(),  # noqa: B008 - an immutable value
         seed: int = 0,
         silent: bool = False,

@@ -56,7 +56,7 @@ def new_setup(
     rule = as_sampling(sampling)
     if not rule.live:
         raise ProblemError(
-            f"sampling = {sampling!r}: a live learner cannot use it, it knows what only a simulation does; choose Tracking()"
+            f"sampling = {sampling!r}: a live learner cannot use it, it knows what only a simulation does; choose Pursuit()"
         )
     if order not in ORDERS:
         raise ProblemError(f"order = {order!r}: choose 'issue' or 'arrival'")

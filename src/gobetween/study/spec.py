@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from gobetween.core.family import Family
 from gobetween.core.rule import SamplingRule, StoppingRule
+from gobetween.core.stopping import EProcess
 from gobetween.errors import SpecError
 from gobetween.files.fields import naming, only, show
 from gobetween.files.rules import parse_family, rule_from_dict, rule_to_dict
@@ -149,11 +150,16 @@ class StudySpec:
 
 
 def begun_with(stored: Mapping[str, Any], spec: StudySpec) -> StudySpec:
-    """A spec for a study that has begun: what it leaves out is as stored, whatever the defaults are by now."""
-    if not spec.left_out:
+    """A spec for a study that has begun: what it leaves out is as stored, whatever the defaults are by now, and so is a word
+    that stood for another rule when it was begun.
+    """
+    kept = set(spec.left_out)
+    if stored["stopping"] == {"rule": EProcess.name} and spec.stopping == EProcess():  # its parameters came later
+        kept.add("stopping")
+    if not kept:
         return spec
     before = StudySpec.from_dict(stored).__dict__
-    return StudySpec._of(spec.__dict__ | {field: before[field] for field in spec.left_out})
+    return StudySpec._of(spec.__dict__ | {field: before[field] for field in kept})
 
 
 def differences(old: Mapping[str, Any], new: StudySpec) -> dict[str, tuple[Any, Any]]:
