@@ -156,12 +156,15 @@ def test_a_choice_that_cannot_be_asked_is_refused_by_name() -> None:
     ("value", "message"),
     [
         (gb.Tracking, "Tracking is a class: pass a sampling rule, Tracking(…)"),
-        (lambda view: 0, "is not a sampling rule: pass one such as gb.Tracking()"),
+        (lambda view: 0, "is not a sampling rule: pass one such as gb.Pursuit()"),
         (None, "None is not a sampling rule"),
         (3, "3 is not a sampling rule"),
-        (gb.EProcess(), "EProcess() is not a sampling rule"),
-        (gb.SamplingRule(), "is not a sampling rule: pass one such as gb.Tracking()"),
-        ("trakcing", "'trakcing' is not a sampling rule that is known: choose one of tracking, tracking-d"),
+        (gb.EProcess(), "is not a sampling rule"),
+        (gb.SamplingRule(), "is not a sampling rule: pass one such as gb.Pursuit()"),
+        (
+            "trakcing",
+            "'trakcing' is not a sampling rule that is known: choose one of pursuit, pursuit-unknown, tracking, tracking-d",
+        ),
     ],
     ids=shown,
 )

@@ -209,7 +209,7 @@ def test_a_spec_from_plain_values_is_that_of_a_file() -> None:
 def test_defaults_and_values_of_a_spec() -> None:
     spec = gb.StudySpec(["a", "b"], ["x", "y"])
     assert (spec.delta, spec.family, spec.costs, spec.policies) == (0.05, gb.Bernoulli(), (1.0, 1.0), (None, None))
-    assert (spec.sampling, spec.stopping, spec.wait_for) == (gb.Tracking(), gb.EProcess(), "answer")
+    assert (spec.sampling, spec.stopping, spec.wait_for) == (gb.Pursuit(), gb.EProcess(), "answer")
     rich = gb.StudySpec(
         ("a", "b"),
         {"x": np.array([0.5, 0.5])},
@@ -245,7 +245,7 @@ def test_defaults_and_values_of_a_spec() -> None:
         ({"contacts": {"x": 3}}, "mediators[0].contact = 3: must be a string"),
         ({"family": "normal"}, "family.name = 'normal': choose one of gaussian"),
         ({"family": gb.Bernoulli}, "Bernoulli is a class: pass a family, Bernoulli(…)"),
-        ({"sampling": "best"}, "sampling = 'best': choose one of tracking"),
+        ({"sampling": "best"}, "sampling = 'best': choose one of pursuit"),
         ({"sampling": gb.Oracle()}, "a live learner cannot use it"),
         ({"sampling": gb.Tracking}, "Tracking is a class: pass a sampling rule, Tracking(…)"),
         ({"stopping": 3}, "3 is not a stopping rule: pass one such as gb.EProcess()"),

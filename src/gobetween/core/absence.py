@@ -16,7 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.core.sampler import C_TRACKING, FIXED, PURSUIT, AnySampler, OwnSampler, Sampler, kept_members, new_sampler
+from gobetween.core.family import Family
+from gobetween.core.sampler import (
+    C_TRACKING,
+    FIXED,
+    PURSUIT,
+    AnySampler,
+    OwnSampler,
+    Sampler,
+    kept_members,
+    new_sampler,
+    refresh,
+)
+from gobetween.core.state import State
 from gobetween.core.types import Bools, Floats, Ints
 
 
@@ -51,6 +63,21 @@ def _target(full: Sampler, members: Ints, N_e: Ints) -> Floats:
     whole = N_e.astype(np.float64)
     whole[full.members] = full.target
     return whole[members]
+
+
+def planned(plan: AnySampler, present: Bools, family: Family, state: State) -> AnySampler:
+    """A sampler that knows which shares are best at the estimates: the plan, or for pursuit, which has none, one made for this
+    look among those present.
+    """
+    if not isinstance(plan, Sampler) or plan.kind != PURSUIT or not present.any():
+        return plan
+    members = plan.members[present[plan.members]]
+    shown = new_sampler(
+        C_TRACKING, np.zeros((len(present), len(plan.R))), np.ones(len(present), np.bool_), np.ones(len(present)), members
+    )
+    shown.R[:], shown.costs[:] = plan.R[:, members], plan.costs[members]
+    refresh(family, shown, state)
+    return shown
 
 
 def follow(part: AnySampler, full: AnySampler) -> None:

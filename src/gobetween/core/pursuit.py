@@ -17,7 +17,7 @@ from gobetween.core.types import Bools, Floats, Ints
 
 #: How sharply rivals are told apart: η = ETA/√(1 + M/CALM), M the most evidence so far. It must fall to 0, but slower than 1/M.
 ETA, CALM = 4.0, 30.0
-#: An arm is wanted for its own sake while it has fewer than FORCE · p_a · √t pulls, where p_a is the most that a query brings.
+#: An arm is wanted for its own sake while it has fewer than FORCE · p_a · √t pulls, p_a what a query to its cheapest source brings.
 FORCE = 0.5
 
 
@@ -59,18 +59,18 @@ def expected_pulls(state: State, R: Floats, members: Ints, costs: Floats, t: int
 
 
 @leaf
-def scarcest(pulls: Floats, R: Floats, members: Ints, available: Bools, cap: float, t: int) -> int:
-    """The arm that is furthest below FORCE · p_a · √t pulls, −1 when none is; cap is the largest p_a that there can be."""
+def scarcest(pulls: Floats, R: Floats, costs: Floats, members: Ints, available: Bools, t: int) -> int:
+    """The arm that is furthest below FORCE · p_a · √t pulls, −1 when none is."""
     found, least = -1, 1.0
     root = FORCE * math.sqrt(t)
     for a in range(pulls.shape[0]):
-        if pulls[a] < cap * root:
-            most = 0.0
+        if pulls[a] < root:
+            most, reach = 0.0, 0.0
             for i in range(members.shape[0]):
-                if available[members[i]]:
-                    most = max(most, R[a, i])
-            if pulls[a] < least * most * root:
-                found, least = a, pulls[a] / (most * root)
+                if available[members[i]] and R[a, i] > most:
+                    most, reach = R[a, i], R[a, i] * costs[i]
+            if pulls[a] < least * reach * root:
+                found, least = a, pulls[a] / (reach * root)
     return found
 
 

@@ -164,7 +164,7 @@ def least_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enoug
     if not up * slope_a <= 0.0 <= up * slope_b:
         return worst
     found = least + least_lift(family, tally, ranks, a, b, y, up)
-    step = 0.125 * abs(x_a - x_b)
+    step = (0.125 if enough > -math.inf else 0.03) * abs(x_a - x_b)
     for _ in range(MOST_STEPS):
         if found < enough or y == end or psi + base - most >= (enough if enough > -math.inf else found):
             return found

@@ -319,10 +319,7 @@ def pursued(family: Family, sampler: Sampler, state: State, t: int, available: B
     if e >= 0:
         return e
     expected_pulls(state, R, members, costs, t, pulls)
-    cap = 0.0
-    for i in range(members.shape[0]):
-        cap = max(cap, 1.0 / costs[i])
-    a = scarcest(pulls, R, members, available, cap, t)
+    a = scarcest(pulls, R, costs, members, available, t)
     if a >= 0:
         gains[:] = 0.0
         gains[a] = 1.0

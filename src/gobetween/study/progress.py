@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gobetween.core.absence import planned
 from gobetween.core.alarms import Alarm
 from gobetween.core.evidence import ArmReport, arm_report
+from gobetween.core.sampler import AnySampler
 from gobetween.core.stopper import OwnStopper, glr
 from gobetween.core.voice import Account
 from gobetween.export import html_table
@@ -66,8 +68,9 @@ def progress_of(learner: "Learner") -> Progress:
     """Read a learner."""
     state, found = learner._state, learner.evidence()
     issued = max(1, int(state.N_e.sum()))
-    shares = learner._plan.shares()
-    followed = () if shares is None else zip(learner._plan.members, shares, strict=True)
+    plan = planned(learner._plan, learner._present, learner.family, state)
+    shares = plan.shares()
+    followed = () if shares is None else zip(plan.members, shares, strict=True)
     return Progress(
         leader=learner.arms[found.leader] if learner._counted.N_a.any() else None,
         statistic=found.statistic,
@@ -76,7 +79,7 @@ def progress_of(learner: "Learner") -> Progress:
         told=int(state.N_ea.sum()),
         pending=len(learner.pending),
         waiting_for=learner.pending[0] if learner._resolved and learner.pending else None,
-        queries_to_go=_to_go(learner, found.threshold - found.statistic),
+        queries_to_go=_to_go(learner, plan, found.threshold - found.statistic),
         p_value=found.p_value,
         arms=_arms(learner),
         shares={name: int(state.N_e[e]) / issued for e, name in enumerate(learner.mediators)},
@@ -85,17 +88,17 @@ def progress_of(learner: "Learner") -> Progress:
     )
 
 
-def _to_go(learner: "Learner", lack: float) -> float:
+def _to_go(learner: "Learner", plan: AnySampler, lack: float) -> float:
     """What is lacking, times T̂* in queries where the rule plans, or at the evidence of each answer so far."""
     if learner.done:
         return 0.0
     if isinstance(learner._stopper, OwnStopper) or not learner._counted.N_a.all():
         return math.inf  # nobody knows how a statistic of one's own grows, or what an arm pays that was never seen
-    shares, T_upper = learner._plan.shares(), learner._plan.T_upper()
+    shares, T_upper = plan.shares(), plan.T_upper()
     if shares is None or math.isinf(T_upper):
         Z = float(glr(learner.family, learner._counted)[1])
         return max(0.0, lack) * learner.counted / Z if Z > 0.0 else math.inf
-    return max(0.0, lack) * T_upper / float(learner.costs[learner._plan.members] @ shares)
+    return max(0.0, lack) * T_upper / float(learner.costs[plan.members] @ shares)
 
 
 def _arms(learner: "Learner") -> tuple[ArmReport, ...]:
