@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from gobetween.core.family import Family
+from gobetween.core.family import Family, is_number
 from gobetween.core.registry import register
 from gobetween.core.rule import StoppingRule
 from gobetween.errors import ProblemError
@@ -16,6 +16,7 @@ from gobetween.errors import ProblemError
 if TYPE_CHECKING:
     from gobetween.core.stopper import Stopper
 
+WEIGHTS = ("ranks", "pairs")
 RATES = ("paper", "garivier-kaufmann", "kaufmann-koolen", "heuristic")
 
 
@@ -34,6 +35,13 @@ class EProcess(StoppingRule):
     contrast: float = 0.3
     still: float = 0.05
 
+    def __post_init__(self) -> None:
+        if self.weights not in WEIGHTS:
+            raise ProblemError(f"weights = {self.weights!r}: choose {', '.join(map(repr, WEIGHTS))}")
+        for name, value in (("contrast", self.contrast), ("still", self.still)):
+            if not (is_number(value) and 0.0 <= value < 1.0):
+                raise ProblemError(f"{name} = {value!r}: must be a number from 0 to less than 1")
+
     def threshold(self, K: int, delta: float, family: Family) -> float:
         return -math.log(delta) + (math.log(K - 1) if self.weights == "pairs" else 0.0)
 
@@ -42,7 +50,7 @@ class EProcess(StoppingRule):
 
         if self.weights == "pairs":
             return new_stopper(PAIRS)
-        sigma = getattr(family, "sigma", 0.0)
+        sigma = float(getattr(family, "sigma", 0.0)) if family.sub_gaussian else 0.0  # others may call something else sigma
         return new_stopper(RANKS, 0.0, K, self.contrast if sigma else 0.0, sigma or 1.0, self.still if sigma else 0.0)
 
 
