@@ -15,11 +15,10 @@ from gobetween.core.evidence import Evidence, arm_report, weigh
 from gobetween.core.family import Family
 from gobetween.core.problem import Problem, unreachable_arms
 from gobetween.core.state import Tally, fill, new_tally
-from gobetween.core.stopping import EProcess
 from gobetween.core.types import Floats
 from gobetween.logs.counts import LogStats, merge
 from gobetween.logs.options import LogKeywords, LogOptions, options_of
-from gobetween.logs.reading import Claim, Reading, Trail, accepted, count_one
+from gobetween.logs.reading import OF_LOGS, Claim, Reading, Trail, accepted, count_one
 from gobetween.logs.report import LogReport
 from gobetween.logs.sources import Source, check_sources
 
@@ -95,7 +94,7 @@ def _evidence(options: LogOptions, tally: Tally, rows: int) -> Evidence:
     """The evidence at the end; a lone arm gets a rival that nobody has seen, and so is never certain."""
     if len(tally.N_a) == 1:
         tally = fill(new_tally(2), np.append(tally.N_a, 0), np.append(tally.S_a, 0.0))
-    return weigh(options.family, EProcess(), options.delta, tally, rows)
+    return weigh(options.family, OF_LOGS, options.delta, tally, rows)
 
 
 def _in_play(family: Family, tally: Tally, evidence: Evidence, b: int) -> bool:

@@ -34,6 +34,10 @@ class Claim:
     source_row: int
 
 
+#: Rows that were merged have no order that contrasts could follow.
+OF_LOGS = EProcess(contrast=0.0)
+
+
 class Coded(NamedTuple):
     """Usable rows of a batch: places of mediators and arms among all that were seen, and rewards."""
 
@@ -52,7 +56,7 @@ class Reading:
         self.claim: Claim | None = None
         self.trail: Trail = ()
         self._tally = new_tally(len(self.stats.arms))
-        self._stopper = EProcess().at_work(len(self.stats.arms), options.family)
+        self._stopper = OF_LOGS.at_work(len(self.stats.arms), options.family)
         self._before: Before = -math.inf
         self._look = 10
         """The row at which the evidence is next looked at, for the trail."""
@@ -87,6 +91,7 @@ class Reading:
         if self.stats.widen(batch.arms.used(a), batch.mediators.used(e)):
             self.claim = None  # a claim needs every arm to have been seen
             self._tally = self.stats.tally()
+            self._stopper = OF_LOGS.at_work(len(self.stats.arms), self.options.family)
         x = np.ascontiguousarray(batch.rewards[kept])
         return Coded(batch.mediators.placed(e, self.stats.mediators), batch.arms.placed(a, self.stats.arms), x)
 
@@ -94,7 +99,7 @@ class Reading:
         """Count rows from one look at the evidence to the next."""
         stats, family, K = self.stats, self.options.family, len(self.stats.arms)
         watching = self.watching and K >= 2
-        constants = np.array([EProcess().threshold(max(K, 2), self.options.delta, family)])
+        constants = np.array([OF_LOGS.threshold(max(K, 2), self.options.delta, family)])
         start, end = 0, len(rows.x)
         while start < end:
             stop = min(end, start + max(1, self._look - stats.rows)) if watching else end
@@ -112,7 +117,7 @@ class Reading:
                 self._follow()
 
     def _follow(self) -> None:
-        now = weigh(self.options.family, EProcess(), self.options.delta, self._tally, self.stats.rows)
+        now = weigh(self.options.family, OF_LOGS, self.options.delta, self._tally, self.stats.rows)
         self.trail += ((self.stats.rows, now.statistic, now.threshold),)
         self._look = next_look(self.stats.rows)
 
