@@ -50,9 +50,10 @@ bench: .venv/bench ## measure: the solver against others, the step, the runner, 
 	$(BIN)/python benchmarks/study.py
 	$(BIN)/python benchmarks/logs.py
 
-validity: .venv/dev ## statistical evidence at full size: docs/validity.md, docs/validity-logs.md
+validity: .venv/dev ## statistical evidence at full size: docs/validity.md, docs/validity-ties.md, docs/validity-logs.md
 	$(BIN)/python validity/rules.py
 	$(BIN)/python validity/scales.py
+	$(BIN)/python validity/ties.py
 	$(BIN)/python validity/log_evidence.py
 
 stress: .venv/dev parts ## many more random examples, and what takes too long or breaks too much for every day: docs/stress.md

@@ -1,12 +1,14 @@
 """Long runs in large steps: sums of thousands of rewards are drawn at once, and rules look at 2% more answers each time."""
 
 import math
+from typing import Any
 
 import numpy as np
 
 import gobetween as gb
+from gobetween.core.ranks import least_evidence
 from gobetween.core.state import Tally
-from gobetween.core.stopper import glr, least_evalue
+from gobetween.core.stopper import glr
 
 STEP = 1.02
 
@@ -32,7 +34,9 @@ def answers_needed(family: gb.Family, means: list[float], delta: float, seed: in
     K, n = len(means), 0
     sums = np.zeros(K)
     needed = [math.inf, math.inf]
-    limits = gb.EProcess().threshold(K, delta, family), gb.GLR().threshold(K, delta, family)
+    rule = gb.EProcess(contrast=0.0)  # sums are drawn at once: there is no order
+    stopper: Any = rule.at_work(K, family)
+    limits = rule.threshold(K, delta, family), gb.GLR().threshold(K, delta, family)
     while math.inf in needed and K * n < most:
         more = max(1, math.ceil((STEP - 1.0) * n))
         sums += [total(family, mean, more, rng) for mean in means]
@@ -41,7 +45,11 @@ def answers_needed(family: gb.Family, means: list[float], delta: float, seed: in
         best, Z = glr(family, tally)
         if math.isinf(needed[1]) and limits[1] + 0.5 * math.e * math.log(K * n) <= Z:
             needed[1] = K * n
-        if math.isinf(needed[0]) and limits[0] <= Z and least_evalue(family, tally, best, limits[0]) >= limits[0]:
+        if (
+            math.isinf(needed[0])
+            and limits[0] <= Z
+            and least_evidence(family, tally, stopper.ranks, best, limits[0]) >= limits[0]
+        ):
             needed[0] = K * n
     return needed[0], needed[1]
 

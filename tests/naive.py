@@ -6,6 +6,7 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
+from scipy.special import betaln, erfcx, gammaln, log_ndtr
 
 mpmath.mp.dps = 120
 
@@ -101,3 +102,189 @@ def cutting_planes(family: Any, means: Any, rates: Any, tol: float = 1e-7) -> tu
         omega = 0.5 * np.maximum(lp.x[:E], 0) + 0.5 * omega  # damped, and w stays positive
         omega /= omega.sum()
     return 1.0 / upper, 1.0 / lower
+
+
+# The e-process with ranks, from docs/stopping.md. Places are means in increasing order: −1/mean for waiting times, where all is convex.
+
+
+def place_of(family: Any, mean: Any) -> Any:
+    """Where a mean stands."""
+    return -1.0 / np.asarray(mean, dtype=float) if family.name == "exponential" else np.asarray(mean, dtype=float)
+
+
+def places(family: Any) -> tuple[float, float]:
+    """The closed interval of places."""
+    spans = {"gaussian": (-np.inf, np.inf), "bernoulli": (0.0, 1.0), "poisson": (0.0, np.inf), "exponential": (-np.inf, 0.0)}
+    return (family.low, family.high) if family.name == "bounded" else spans[family.name]
+
+
+def log_mean_exp(terms: Any, weights: Any) -> Any:
+    """The logarithm of Σ w e^term over the last axis."""
+    top = terms.max(axis=-1)
+    return top + np.log((weights * np.exp(terms - top[..., None])).sum(axis=-1))
+
+
+def tilts() -> tuple[Floats, Floats]:
+    """The prior over tilts of the four families without a known scale, towards the useful side."""
+
+    def heavy(powers: Floats, step: Any = 1.0) -> Floats:
+        parts = step / (1 + ((powers + 2) / 2) ** 2)
+        return np.asarray(parts / parts.sum())
+
+    half, one = np.linspace(-9, 3, 25), np.linspace(-9, 3, 13)
+    tiny = np.array([*range(-24, -9), *range(-40, -25, 2)], dtype=float)
+    steps = np.where(tiny < -24, 2.0, 1.0)
+    weights = np.concatenate([0.99 * 0.97 * heavy(half), 0.99 * 0.03 * heavy(tiny, steps), 0.01 * heavy(one)])
+    return np.concatenate([2**half, 2**tiny, -(2**one)]), weights
+
+
+def log_M(family: Any, n: float, S: float, x: Any, side: int) -> Any:
+    """The logarithm of M⁺ (side 1) or M⁻ (−1) at places x [any shape], after n rewards with sum S."""
+    x = np.asarray(x, dtype=float)[..., None]
+    if family.name == "gaussian":
+        c, w = np.array([0.25, 1, 4, 16, 64]), np.array([1, 2, 4, 4, 1]) / 12
+        z = side * (S - n * x) / (family.sigma * np.sqrt(n + c))  # a standard normal at the truth, nearly
+        halves = np.logaddexp(np.log(0.99) + log_half(z), np.log(0.01) + log_half(-z))
+        return log_mean_exp(halves - 0.5 * np.log1p(n / c), w)
+    theta, w = tilts()
+    theta = side * theta
+    if family.name == "poisson":
+        grid, smooth = theta * S - n * x * np.expm1(theta), gamma_prior(S, n * x)
+    elif family.name == "exponential":
+        grid, smooth = -S * x * -np.expm1(-theta) - n * theta, gamma_prior(n, -S * x)
+    else:
+        low, high = places(family)
+        ones, x = (S - n * low) / (high - low), (x - low) / (high - low)
+        grid, smooth = theta * ones - n * np.log1p(x * np.expm1(theta)), beta_prior(n, ones, np.clip(x, 1e-150, None))
+    return np.logaddexp(np.log(0.99) + log_mean_exp(grid, w), np.log(0.01) + smooth[..., 0])
+
+
+def gamma_prior(s: Any, y: Any) -> Any:
+    """The conjugate part of Poisson and waiting times."""
+    return y + gammaln(s + 1) - (s + 1) * np.log1p(y)
+
+
+def beta_prior(n: Any, ones: Any, x: Any) -> Any:
+    """The conjugate part of Bernoulli and bounded rewards."""
+    rest = np.clip(1 - x, 1e-150, None)
+    return betaln(ones + 0.5, n - ones + 0.5) - np.log(np.pi) - ones * np.log(x) - (n - ones) * np.log(rest)
+
+
+def log_half(z: Any) -> Any:
+    """The logarithm of 2Φ(z) e^(z²/2): a normal prior cut in half."""
+    return np.where(z < 0, np.log(erfcx(np.maximum(-z, 0) / np.sqrt(2))), 0.5 * z * z + np.log(2) + log_ndtr(z))
+
+
+def log_Q(sigma: float, H_ab: float, H_ba: float, S_ab: Any, V: Any, x_a: Any, x_b: Any) -> Any:
+    """The logarithm of the contrast of a against b at two means."""
+    c, w = 4.0 ** np.arange(-2, 5), np.array([1, 1, 2, 4, 4, 2, 1]) / 15
+    V = np.asarray(V)[..., None]
+    z = np.asarray(S_ab - H_ab * x_a + H_ba * x_b)[..., None] / (sigma * np.sqrt(V + c))
+    return log_mean_exp(log_half(z) - 0.5 * np.log1p(V / c), w)
+
+
+class Terms:
+    """The term of a against b in W(μ), for every μ with μ_b the largest: v_rank(a) G_ab ∏R_c."""
+
+    def __init__(
+        self,
+        family: Any,
+        N: Any,
+        S: Any,
+        a: int,
+        b: int,
+        still: float = 0.0,
+        contrast: tuple[float, Any, Any, Any] | None = None,
+    ) -> None:
+        self.family, self.N, self.S, self.a, self.b = family, np.asarray(N, float), np.asarray(S, float), a, b
+        self.still, self.contrast, self.K = still, contrast, len(N)
+        self.others = [c for c in range(self.K) if c not in (a, b)]
+        self.points = self._points()
+        self.low_R = {c: self._lowest(c) for c in self.others}
+
+    def _points(self) -> Floats:
+        """Places worth a look: about every estimate, in between, and the ends."""
+        low, high = places(self.family)
+        mean = self.S / self.N
+        if self.family.name in ("gaussian", "exponential"):
+            spread = np.full(self.K, self.family.sigma) if self.family.name == "gaussian" else 1 / mean
+        elif self.family.name == "poisson":
+            spread = np.sqrt(mean + 1 / self.N)
+        else:
+            spread = np.sqrt(np.clip((mean - low) * (high - mean), 0, None) + (high - low) ** 2 / self.N)
+        ladder = np.array([0, 0.1, 0.2, 0.4, 0.7, 1, 1.4, 1.8, 2.3, 3, 4, 6, 10, 30])
+        steps = np.concatenate([-ladder[:0:-1], ladder])
+        at = place_of(self.family, mean)
+        spots = (at[:, None] + (spread / np.sqrt(self.N))[:, None] * steps).ravel()
+        between = np.linspace(at[self.b], at[self.a], 25)
+        ends = [end for end in (low, high) if np.isfinite(end)]
+        return np.unique(np.clip(np.concatenate([spots, between, ends]), low, high))
+
+    def _R(self, c: int, x: Any) -> Any:
+        eta = 0.15 / (self.K - 2)
+        return np.logaddexp(np.log1p(-eta), np.log(eta) + log_M(self.family, self.N[c], self.S[c], x, -1))
+
+    def _lowest(self, c: int) -> tuple[float, float]:
+        """Where R_c is least, and its logarithm there."""
+        x = self.points
+        for _ in range(8):
+            values = self._R(c, x)
+            i = int(np.argmin(values))
+            found = float(x[i]), float(values[i])
+            x = np.linspace(x[max(i - 1, 0)], x[min(i + 1, len(x) - 1)], 21)
+        return found
+
+    def log_G(self, x_a: Any, x_b: Any) -> Any:
+        """The pair, at all pairs of places x_a [n] and x_b [m]."""
+        still = np.log(self.still) if self.still > 0 else -np.inf
+        a, b = self.a, self.b
+        up = np.logaddexp(np.log1p(-self.still) + log_M(self.family, self.N[a], self.S[a], x_a, 1), still)
+        down = np.logaddexp(np.log1p(-self.still) + log_M(self.family, self.N[b], self.S[b], x_b, -1), still)
+        both = up[:, None] + down
+        if self.contrast is None:
+            return both
+        share, H, S, V = self.contrast
+        Q = log_Q(self.family.sigma, H[a, b], H[b, a], S[a, b], V[a, b], x_a[:, None], x_b)
+        return np.logaddexp(np.log1p(-share) + both, np.log(share) + Q)
+
+    def log_rest(self, x_a: Any, x_b: Any) -> Any:
+        """The least v_rank(a) ∏R_c there: every c stands where it costs least, below a or between a and b."""
+        if not self.others:
+            return np.zeros((len(x_a), len(x_b)))
+        below, above = [], []
+        for c in self.others:
+            best, least = self.low_R[c]
+            R_a = self._R(c, x_a)
+            R_b = R_a if x_b is x_a else self._R(c, x_b)
+            below.append(np.broadcast_to(np.where(x_a >= best, least, R_a)[:, None], (len(x_a), len(x_b))))
+            above.append(np.where(x_a[:, None] >= best, R_a[:, None], np.where(x_b <= best, R_b, least)))
+        extra = np.sort(np.array(above) - np.array(below), axis=0)
+        paid = np.concatenate([np.zeros((1, *extra.shape[1:])), np.cumsum(extra, axis=0)])
+        ranks = np.arange(1, self.K)
+        v = 1 / ranks / np.sum(1 / ranks)
+        return np.sum(below, axis=0) + np.min(paid + np.log(v)[:, None, None], axis=0)
+
+    def at(self, x_a: Any, x_b: Any) -> Any:
+        """The logarithm of the term [n, m], least over the places of the others; ∞ outside the null."""
+        return np.where(x_a[:, None] <= x_b, self.log_G(x_a, x_b) + self.log_rest(x_a, x_b), np.inf)
+
+    def least(self, candidates: int = 4, rounds: int = 7) -> float:
+        """The infimum over the whole null, by a grid of pairs of places that closes in on its best points; from above."""
+        values = self.at(self.points, self.points)
+        starts = {(int(i), int(i)) for i in np.argsort(np.diag(values))[:candidates]}
+        starts |= {divmod(int(k), len(self.points)) for k in np.argsort(values, axis=None)[:candidates]}
+        return min(float(values.min()), *(self._close_in(i, j, rounds) for i, j in starts))
+
+    def _close_in(self, i: int, j: int, rounds: int) -> float:
+        n, x = len(self.points), self.points
+        box = [[x[max(k - 1, 0)], x[min(k + 1, n - 1)]] for k in (i, j)]
+        (low, high), least = places(self.family), np.inf
+        for _ in range(rounds):
+            both = np.union1d(*(np.linspace(side[0], side[1], 13) for side in box))  # common places as well
+            values = self.at(both, both)
+            k, m = np.unravel_index(int(np.argmin(values)), values.shape)
+            least = min(least, float(values[k, m]))
+            for side, at in zip(box, (both[k], both[m]), strict=True):
+                reach = (side[1] - side[0]) / 6
+                side[0], side[1] = max(low, at - reach), min(high, at + reach)
+        return least

@@ -23,6 +23,8 @@ from gobetween.core.types import Floats, Ints
 #: Prior precisions of the gap (as sums of squared weights) and their weights.
 GAP_PRECISIONS = np.array([0.0625, 0.25, 1.0, 4.0, 16.0, 64.0, 256.0])
 GAP_ROOTS = np.array([1.0, 1.0, 2.0, 4.0, 4.0, 2.0, 1.0]) / 15.0 * np.sqrt(GAP_PRECISIONS)  # weight · √c
+#: V of a contrast that counts for nothing any more: Q is about 1e-145.
+GIVEN_UP = 1e290
 #: How fast an imbalance of H_ij and H_ji is made up for.
 PULL = 0.1
 
@@ -68,9 +70,12 @@ def clear_contrast(contrast: Contrast) -> None:
 
 
 def begin_anew(contrast: Contrast, a: int) -> None:
-    """Nothing seen of arm a: with which weight each of its rewards was counted is not kept, so none can be taken back."""
-    for part in (contrast.H, contrast.S, contrast.V):
-        part[a, :] = part[:, a] = 0.0
+    """The contrasts of arm a are given up: with which weight each of its rewards was counted is not kept, so none can be taken
+    back. Q is 0 from here on, which may only fall short: were it to start at 1 again, each time would add its share of risk.
+    """
+    for part, value in ((contrast.H, 0.0), (contrast.S, 0.0), (contrast.V, GIVEN_UP)):
+        part[a, :] = part[:, a] = value
+        part[a, a] = 0.0
 
 
 @jit
@@ -80,18 +85,25 @@ def log_contrast(contrast: Contrast, a: int, b: int, m: float) -> tuple[float, f
     per = 1.0 / (1.4142135623730951 * contrast.sigma)
     steep = -(contrast.H[a, b] - contrast.H[b, a]) * per
     gap = contrast.S[a, b] * per + m * steep
-    top = gap * gap / (V + GAP_PRECISIONS[0]) if gap > 0.0 else 0.0  # the largest z² that counts
+    square = gap * gap
+    top = square / (V + GAP_PRECISIONS[0]) if gap > 0.0 else 0.0  # the largest z² that counts
+    rest = math.exp(-top)
     total, slope = 0.0, 0.0
     for j in range(GAP_PRECISIONS.shape[0]):
         per_root = 1.0 / math.sqrt(V + GAP_PRECISIONS[j])
         z = gap * per_root
         weight = GAP_ROOTS[j] * per_root
-        if z > -26.0:
-            share = weight * math.exp(z * z - top) * math.erfc(-z)
-        else:
-            share = weight * scaled_erfc(-z) * math.exp(-top)
+        if z < -26.0:
+            r = 0.5 / (z * z)
+            total += weight * scaled_erfc(-z)
+            slope += steep * per_root * weight * 1.1283791670955126 * r * (1.0 - 3.0 * r * (1.0 - 5.0 * r))  # 2/√π
+            continue
+        sink = -z * z
+        if gap > 0.0:  # top − z², never < 0
+            sink = square * per_root * per_root * (GAP_PRECISIONS[j] - GAP_PRECISIONS[0]) / (V + GAP_PRECISIONS[0])
+        share = weight * math.exp(-sink) * math.erfc(-z)
         total += share
-        slope += steep * per_root * (2.0 * z * share + 1.1283791670955126 * weight * math.exp(-top))  # 2/√π
+        slope += steep * per_root * (2.0 * z * share + 1.1283791670955126 * weight * rest)
     return top + math.log(total), slope / total
 
 

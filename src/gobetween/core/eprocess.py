@@ -55,7 +55,7 @@ def log_evalue(family: Family, tally: Tally, a: int, b: int, enough: float) -> f
             lower = f
         elif left > -math.inf and right < math.inf:
             x = left + (f_right - f_left - s_right * (right - left)) / (s_left - s_right)  # where the tangents meet
-            lower = min(upper, f_left + s_left * (x - left))
+            lower = min(upper, f_left + s_left * (x - left), f_right + s_right * (x - right))  # both: x is rounded
             margin = 0.05 * (right - left)
             x = x if left + margin < x < right - margin else 0.5 * (left + right)
             exhausted = not left < x < right  # sums so large that their digits do not reach 1e-9

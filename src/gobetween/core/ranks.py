@@ -52,12 +52,23 @@ def with_atom(value: float, slope: float, still: float) -> tuple[float, float]:
 
 
 @leaf
+def log_sum(p: float, q: float) -> float:
+    """The logarithm of e^p + e^q."""
+    return max(p, q) + math.log1p(math.exp(-abs(p - q)))
+
+
+@leaf
+def alone(family: Family, tally: Tally, ranks: Ranks, i: int, x: float, side: float) -> tuple[float, float]:
+    """The pair ln M_i, slope at coordinate x, with the atom: one arm of two."""
+    value, slope = log_mixture(family, float(tally.N_a[i]), tally.S_a[i], x, side)
+    return with_atom(value, slope, ranks.still)
+
+
+@leaf
 def pair_at(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, x: float) -> tuple[float, float, float, float]:
     """At a common coordinate x: ln G_ab and its slope, and the slopes of ln M_a⁺ and ln M_b⁻."""
-    value_a, slope_a = log_mixture(family, float(tally.N_a[a]), tally.S_a[a], x, 1.0)
-    value_b, slope_b = log_mixture(family, float(tally.N_a[b]), tally.S_a[b], x, -1.0)
-    value_a, slope_a = with_atom(value_a, slope_a, ranks.still)
-    value_b, slope_b = with_atom(value_b, slope_b, ranks.still)
+    value_a, slope_a = alone(family, tally, ranks, a, x, 1.0)
+    value_b, slope_b = alone(family, tally, ranks, b, x, -1.0)
     value, slope, contrast = value_a + value_b, slope_a + slope_b, ranks.contrast
     if contrast.share > 0.0:
         other, rise = log_contrast(contrast, a, b, x)
@@ -97,7 +108,7 @@ def least_pair(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enoug
             return f, x, f, orderly
         if left > -math.inf and right < math.inf:
             x = left + (f_right - f_left - s_right * (right - left)) / (s_left - s_right)  # where the tangents meet
-            lower = min(upper, f_left + s_left * (x - left))
+            lower = min(upper, f_left + s_left * (x - left), f_right + s_right * (x - right))  # both: x is rounded
             margin = 0.05 * (right - left)
             x = x if left + margin < x < right - margin else 0.5 * (left + right)
             if upper - lower <= CLOSE or not left < x < right:
@@ -140,13 +151,44 @@ def least_lift(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, x: fl
 
 
 @leaf
+def least_alone(family: Family, tally: Tally, ranks: Ranks, b: int, x: float, up: float, stride: float) -> float:
+    """A lower bound of ln M_b⁻ at any mean, to 0.01, given a coordinate x where it falls towards higher means."""
+    low, high = span(family)
+    near, far, f_far, s_far = x, x, 0.0, 0.0
+    f_near, s_near = alone(family, tally, ranks, b, x, -1.0)
+    for _ in range(MOST_STEPS):
+        far = min(high, max(low, near + up * stride))
+        f_far, s_far = alone(family, tally, ranks, b, far, -1.0)
+        if up * s_far > 0.0:
+            break
+        if far in (low, high):
+            return f_far
+        near, f_near, s_near, stride = far, f_far, s_far, 2.0 * stride
+    lower = -math.inf
+    for _ in range(MOST_STEPS):
+        if not up * s_near < up * s_far:
+            return lower
+        x = near + (f_far - f_near - s_far * (far - near)) / (s_near - s_far)
+        lower = min(f_near + s_near * (x - near), f_far + s_far * (x - far))
+        f, s = alone(family, tally, ranks, b, x, -1.0)
+        if f - lower <= 0.01:
+            return lower
+        if up * s > 0.0:
+            far, f_far, s_far = x, f, s
+        else:
+            near, f_near, s_near = x, f, s
+    return lower
+
+
+@leaf
 def least_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enough: float) -> float:
     """A lower bound of the least ln(v G_ab ∏R_c) over all μ with μ_b the largest — or, once it is known to lie under `enough`,
     any number under it, and once it is known to reach it, any number from there on.
 
-    Right of y (higher means) the pair is at least its minimum, and lifting costs at least what it does at y. Left of it, on
-    [y − step, y], the pair is at least its value at y and lifting costs at least what it does at y − step. This needs M_a⁺ to
-    fall at the first y and M_b⁻ to rise at the last; otherwise the largest lift is granted everywhere.
+    Where μ_a is that of y or higher the pair is at least its minimum, and lifting costs at least what it does at y. Then a walk
+    towards lower means: for μ_a on [y − step, y] lifting costs at least what it does at y − step, and the pair is at least
+    `psi`: its value at y, as long as M_b⁻ rises there; afterwards M_a⁺ at y times the least M_b⁻, with the contrast at y or
+    y − step. This needs M_a⁺ to fall at the first y; otherwise the largest lift is granted everywhere.
     """
     K = tally.N_a.shape[0]
     base, most = ranks.base, math.log(K - 1.0)
@@ -161,24 +203,35 @@ def least_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enoug
     up = 1.0 if x_a > x_b else -1.0
     end = low if up > 0.0 else high
     _, _, slope_a, slope_b = pair_at(family, tally, ranks, a, b, y)
-    if not up * slope_a <= 0.0 <= up * slope_b:
+    if not up * slope_a <= 0.0:
         return worst
     found = least + least_lift(family, tally, ranks, a, b, y, up)
-    step = (0.125 if enough > -math.inf else 0.03) * abs(x_a - x_b)
+    psi = psi if up * slope_b >= 0.0 else least
+    step, smallest = (0.125 if enough > -math.inf else 0.03) * abs(x_a - x_b), 1e-3 * abs(x_a - x_b)
+    product, floor = -math.inf, math.inf  # floor: the least ln M_b⁻, once it is needed
     for _ in range(MOST_STEPS):
+        if not up * slope_b >= 0.0:
+            if floor == math.inf:
+                floor = least_alone(family, tally, ranks, b, y, up, step)
+            product = alone(family, tally, ranks, a, y, 1.0)[0] + floor + math.log1p(-ranks.contrast.share)
+            psi = max(psi, product)
         if found < enough or y == end or psi + base - most >= (enough if enough > -math.inf else found):
             return found
         z = y - up * step
         if up * (z - end) < 0.0:
             z = end
-        bound = psi + least_lift(family, tally, ranks, a, b, z, up)
-        if bound < found and bound < enough and step > 1e-3 * abs(x_a - x_b):
+        here = psi
+        if floor < math.inf and ranks.contrast.share > 0.0:
+            other = min(log_contrast(ranks.contrast, a, b, y)[0], log_contrast(ranks.contrast, a, b, z)[0])
+            here = max(psi, log_sum(product, other + math.log(ranks.contrast.share)))
+        bound = here + least_lift(family, tally, ranks, a, b, z, up)
+        if bound < found and (bound < enough or enough == -math.inf) and step > smallest:
             step *= 0.5
             continue
         found, y, step = min(found, bound), z, 1.5 * step
-        psi, _, slope_a, slope_b = pair_at(family, tally, ranks, a, b, y)
-        if not up * slope_b >= 0.0:
-            return worst
+        if up * slope_b >= 0.0:
+            value, _, _, slope_b = pair_at(family, tally, ranks, a, b, y)
+            psi = value if up * slope_b >= 0.0 else psi
     return worst
 
 
@@ -189,9 +242,10 @@ def least_evidence(family: Family, tally: Tally, ranks: Ranks, a: int, enough: f
     for k in range(-1, tally.N_a.shape[0]):  # the strongest rival first: it is the one that most often speaks against
         b = first if k < 0 else k
         if b != a and (k < 0 or b != first):
-            least = min(least, least_term(family, tally, ranks, a, b, enough))
-            if not least >= enough:
-                return least
+            term = least_term(family, tally, ranks, a, b, enough)
+            if not term >= enough:  # NaN too
+                return term
+            least = min(least, term)
     return least
 
 

@@ -69,7 +69,7 @@ class Stopper(NamedTuple):
         return -by_ranks(family, tally)
 
     def corrected(self, a: int) -> None:
-        """An answer of arm a was changed or taken out: the contrasts of a begin anew."""
+        """An answer of arm a was changed or taken out: the contrasts of a are given up."""
         if self.ranks.contrast.share > 0.0:
             begin_anew(self.ranks.contrast, a)
 

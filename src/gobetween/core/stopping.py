@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from gobetween.core.family import Family
+from gobetween.core.family import Family, is_number
 from gobetween.core.registry import register
 from gobetween.core.rule import StoppingRule
 from gobetween.core.spread import scale_of
@@ -18,16 +18,21 @@ if TYPE_CHECKING:
     from gobetween.core.stopper import Stopper
 
 MOST_ARMS = 300  # with a contrast of each with each
+WEIGHTS = ("ranks", "pairs")
 RATES = ("paper", "garivier-kaufmann", "kaufmann-koolen", "heuristic")
 
 
 @register
 @dataclass(frozen=True)
 class EProcess(StoppingRule):
-    """Stop when an e-process says that the leader is best.
+    """Stop when an e-process says that no rival can be the best arm.
 
-    weights: "ranks" shares the risk among answers by the rank of their means; "pairs" is a union over K − 1 rivals.
-    contrast: weight of the contrasts of two arms beside the products of their mixtures, for families with a known scale.
+    **Proven** δ-correct for every family, under any adaptive sampling and whatever the policies are (docs/stopping.md; it also
+    says what must hold when several queries are open), and the tightest rule here.
+    weights: "ranks" shares the risk among wrong answers by the rank of their means, "pairs" evenly (K − 1 of them).
+    contrast: for Gaussian rewards of up to 300 arms, the weight of contrasts of two arms beside the products of their mixtures.
+    still: for Gaussian rewards, the weight on "as the rival has it" in these mixtures, which pays where an arm is rare.
+    The word "pairs" stands for weights="pairs" without either, the rule of earlier versions.
     """
 
     name: ClassVar[str] = "e-process"
@@ -35,6 +40,13 @@ class EProcess(StoppingRule):
     weights: str = "ranks"
     contrast: float = 0.3
     still: float = 0.05
+
+    def __post_init__(self) -> None:
+        if self.weights not in WEIGHTS:
+            raise ProblemError(f"weights = {self.weights!r}: choose {', '.join(map(repr, WEIGHTS))}")
+        for name, value in (("contrast", self.contrast), ("still", self.still)):
+            if not (is_number(value) and 0.0 <= value < 1.0):
+                raise ProblemError(f"{name} = {value!r}: must be a number from 0 to less than 1")
 
     def threshold(self, K: int, delta: float, family: Family) -> float:
         return -math.log(delta) + (math.log(K - 1) if self.weights == "pairs" else 0.0)
