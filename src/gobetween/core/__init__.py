@@ -3,6 +3,7 @@
 - what is paid: `family` (the contract), `mixtures`, `families`; what is asked: `problem`;
 - the lower bound: `transport` (f_a), `certificate`, `interior` (cold), `active` (warm), `game`, `bound`, `geometry`;
 - a run: `state`, `tracking`, `eprocess`, `rule` (the contracts), `sampling` and `stopping` (rules as values), `sampler` and
-  `stopper` (rules at work), `absence` (around whom they plan), `step`, `loops`; what it says: `evidence`, `exact`, `alarms`;
+  `stopper` (rules at work), `frank_wolfe` and `hedge` (those of the literature), `absence` (around whom they plan), `step`,
+  `loops`; what it says: `evidence`, `exact`, `alarms`;
 - ground: `jit`, `types`, `linalg`, `registry`.
 """
