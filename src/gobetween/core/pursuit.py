@@ -17,7 +17,7 @@ from gobetween.core.types import Bools, Floats, Ints
 
 #: How sharply rivals are told apart: η = ETA/√(1 + M/CALM), M the most evidence so far. It must fall to 0, but slower than 1/M.
 ETA, CALM = 4.0, 30.0
-#: An arm is wanted for its own sake while it has fewer than FORCE · p_a · √t pulls; p_a: what its cheapest mediator pulls of it.
+#: An arm is wanted for its own sake while it has under FORCE · p_a · √t pulls; p_a: what its cheapest mediator pulls of it.
 FORCE = 0.5
 
 
