@@ -159,10 +159,9 @@ def verdicts(cells: Cells, problems: Mapping[str, gb.Problem]) -> Iterator[str]:
             f"{len(far)} of the others this is more than two standard errors{': ' if far else '.'}"
             + ", ".join(f"{name} at δ = {DELTAS[d]:g} ({r[0]:.2f} ± {r[1]:.2f})" for (name, d), r in far.items())
         )
-        errors = [error for _, error in ratios.values() if error > 0.0]
-        middle = f"half of them above {np.median(errors):.1%}" if errors else "none"
-        low, high = min(errors, default=0.0), max(errors, default=0.0)
-        yield f"  These ratios have standard errors of {low:.1%} to {high:.1%}, {middle}."
+        errors = [error for _, error in ratios.values() if error > 0.0] or [0.0]
+        low, middle, high = min(errors), float(np.median(errors)), max(errors)
+        yield f"  These ratios have standard errors of {low:.1%} to {high:.1%}, half of them above {middle:.1%}."
 
 
 def table(cells: Cells, name: str) -> Iterator[str]:

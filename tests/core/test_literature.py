@@ -15,8 +15,8 @@ from gobetween.core.jit import ENABLED
 from gobetween.core.rule import compiled_kind
 
 POLICIES = [[0.1, 0.8, 0.1, 0.0], [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.1, 0.8], [0.2, 0.0, 0.4, 0.4]]
-PROBLEM = gb.Problem([1.5, 1.0, 0.7, 0.5], POLICIES)
-PRICED = gb.Problem([1.5, 1.0, 0.7, 0.5], POLICIES, costs=[1.0, 1.0, 1.0, 4.0])
+PROBLEM = gb.Problem([1.5, 1.0, 0.7, 0.5], POLICIES, family=gb.Gaussian(1.0))
+PRICED = gb.Problem([1.5, 1.0, 0.7, 0.5], POLICIES, costs=[1.0, 1.0, 1.0, 4.0], family=gb.Gaussian(1.0))
 
 
 @pytest.mark.parametrize("number", range(60))

@@ -9,13 +9,16 @@ Every such query adds at least 1/T* to min Z for each unit of cost, up to what �
 
 import math
 
+#: How sharply rivals are told apart: η = ETA/√(1 + M/CALM), M the most evidence so far. It must fall to 0, but slower than 1/M.
+import os
+
 from gobetween.core.family import Family
 from gobetween.core.jit import leaf
 from gobetween.core.state import State, Tally
 from gobetween.core.transport import evidence
 from gobetween.core.types import Bools, Floats, Ints
 
-#: How sharply rivals are told apart: η = ETA/√(1 + M/CALM), M the most evidence so far. It must fall to 0, but slower than 1/M.
+FM = os.environ.get("FM", "1") == "1"
 ETA, CALM = 4.0, 30.0
 #: An arm is wanted for its own sake while it has under FORCE · p_a · √t pulls; p_a: what its cheapest mediator pulls of it.
 FORCE = 0.5
@@ -62,7 +65,7 @@ def expected_pulls(state: State, R: Floats, members: Ints, costs: Floats, t: int
 def scarcest(pulls: Floats, R: Floats, costs: Floats, members: Ints, available: Bools, t: int) -> int:
     """The arm that is furthest below FORCE · p_a · √t pulls, −1 when none is."""
     found, least = -1, 1.0
-    root = FORCE * math.sqrt(t)
+    root = math.sqrt(t / pulls.shape[0]) if FM else FORCE * math.sqrt(t)
     for a in range(pulls.shape[0]):
         if pulls[a] < root:
             most, reach = 0.0, 0.0
