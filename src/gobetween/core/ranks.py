@@ -226,14 +226,14 @@ def least_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enoug
             other = min(log_contrast(ranks.contrast, a, b, y)[0], log_contrast(ranks.contrast, a, b, z)[0])
             here = max(psi, log_sum(product, other + math.log(ranks.contrast.share)))
         bound = here + least_lift(family, tally, ranks, a, b, z, up)
-        if bound < found and (bound < enough or enough == -math.inf) and step > smallest:
+        if bound < found and bound < enough and step > smallest:
             step *= 0.5
             continue
         found, y, step = min(found, bound), z, 1.5 * step
         if up * slope_b >= 0.0:
             value, _, _, slope_b = pair_at(family, tally, ranks, a, b, y)
             psi = value if up * slope_b >= 0.0 else psi
-    return worst
+    return min(found, psi + base - most)
 
 
 @leaf
@@ -249,6 +249,16 @@ def least_evidence(family: Family, tally: Tally, ranks: Ranks, a: int, enough: f
                 return term
             least = min(least, term)
     return least
+
+
+def largest_evidence(family: Family, tally: Tally, ranks: Ranks, a: int) -> float:
+    """The largest limit that the evidence for a reaches, to 1e-10: `least_evidence` looks closely where a limit decides."""
+    low = float(least_evidence(family, tally, ranks, a, -math.inf))
+    high = low + math.log(max(len(tally.N_a), 2))
+    while low > -math.inf and high - low > 1e-10 * max(1.0, abs(low)):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if least_evidence(family, tally, ranks, a, middle) >= middle else (low, middle)
+    return low
 
 
 @leaf
