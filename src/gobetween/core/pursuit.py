@@ -9,13 +9,13 @@ Every such query adds at least 1/T* to min Z for each unit of cost, up to what �
 
 import math
 
-#: How sharply rivals are told apart: η = ETA/√(1 + M/CALM), M the most evidence so far. It must fall to 0, but slower than 1/M.
 from gobetween.core.family import Family
 from gobetween.core.jit import leaf
 from gobetween.core.state import State, Tally
 from gobetween.core.transport import evidence
 from gobetween.core.types import Bools, Floats, Ints
 
+#: How sharply rivals are told apart: η = ETA/√(1 + M/CALM), M the most evidence so far. It must fall to 0, but slower than 1/M.
 ETA, CALM = 4.0, 30.0
 #: A mediator of unknown policy is asked for its own sake while it has had under STRANGE · √t − n/2 queries.
 STRANGE = 0.5
