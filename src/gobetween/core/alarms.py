@@ -4,8 +4,9 @@
 of each arm against the rest. A wrong policy costs queries, not correctness. *Confounding*: does an arm pay the same whoever
 pulls it? inf over a common mean m of ∏_e M_e(m), with M_e a two-sided mixture of likelihood ratios of mediator e's rewards. It
 breaks the guarantee; confounding that all mediators share cannot be seen. *Scale*: do rewards spread more than the declared σ
-(`spread.py`)? *Contradiction*: an arm that was certain to be the best, and another that was certain to be better than it at
-another time. One of them reached e^threshold falsely, which has probability at most δ: that is the level of this alarm.
+(`spread.py`), or counts more than Poisson's (`excess.py`)? *Contradiction*: an arm that was certain to be the best, and another
+that was certain to be better than it at another time. One of them reached e^threshold falsely, which has probability at most δ:
+that is the level of this alarm.
 
 CHECKS lists them; learner, study and log raise whatever stands there.
 """
@@ -17,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gobetween.core.eprocess import log_evalue
+from gobetween.core.excess import log_excess_evidence
 from gobetween.core.family import Family, coordinate, span, two_sided
 from gobetween.core.jit import leaf
 from gobetween.core.spread import log_spread_evidence, scale_of, squares
@@ -87,7 +89,7 @@ class Facts:
     S_ea: Floats | None = None
     """[E, K] sums of rewards."""
     spread: Floats | None = None
-    """[3, K] second moments."""
+    """[3 or more, K] second moments."""
     claimed: Claimed | None = None
     unit: str = "answer"
     """What is counted: answers, or rows."""
@@ -128,7 +130,8 @@ def scale(facts: Facts) -> list[Alarm]:
     sigma = scale_of(facts.family)
     if sigma is None or facts.spread is None:
         return []
-    return scale_alarms(sigma, facts.N_ea[:, : len(facts.arms)].sum(axis=0), facts.spread)
+    N_a = facts.N_ea[:, : len(facts.arms)].sum(axis=0)
+    return scale_alarms(sigma, N_a, facts.spread) if len(facts.spread) == 3 else count_alarms(N_a, facts.spread)
 
 
 def scale_alarms(sigma: float, N_a: Ints, spread: Floats, level: float = LEVEL) -> list[Alarm]:
@@ -140,6 +143,19 @@ def scale_alarms(sigma: float, N_a: Ints, spread: Floats, level: float = LEVEL) 
     clause = f"rewards spread more than sigma = {sigma:g} says"
     meaning = f"they spread by about {found:.3g}, all evidence is overstated, and the guarantee does not hold"
     return [_alarm("scale", f"sigma = {sigma:g}", log_spread_evidence(N_a, SS), math.log(1.0 / level), clause, meaning)]
+
+
+def count_alarms(N_a: Ints, spread: Floats, level: float = LEVEL) -> list[Alarm]:
+    """Is "the variance of a count is its mean" contradicted by the second moments and sums [3 or more, K] of N_a counts?"""
+    if not N_a.sum():
+        return []
+    expected = (np.maximum(0, N_a - 1) * spread[4] / np.maximum(1, N_a)).sum()
+    found = squares(spread, N_a).sum() / expected if expected > 0.0 else 1.0
+    clause = "rewards vary more than Poisson counts do"
+    meaning = (
+        f"their variance is about {found:,.2f} times their mean, all evidence is overstated, and the guarantee does not hold"
+    )
+    return [_alarm("scale", "poisson", log_excess_evidence(N_a, spread[3:]), math.log(1.0 / level), clause, meaning)]
 
 
 def policy(facts: Facts) -> list[Alarm]:
