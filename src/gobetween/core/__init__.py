@@ -4,6 +4,6 @@
 - the lower bound: `transport` (f_a), `certificate`, `interior` (cold), `active` (warm), `game`, `bound`, `geometry`;
 - a run: `state`, `tracking`, `eprocess`, `rule` (the contracts), `sampling` and `stopping` (rules as values), `sampler` and
   `stopper` (rules at work), `absence` (around whom they plan), `step`, `loops`; what it says: `evidence`,
-  `missing`, `exact`, `alarms`, `spread`, `excess`, `voice`;
+  `missing`, `exact`, `alarms`, `spread`, `excess`, `visible`, `voice`;
 - ground: `jit`, `types`, `linalg`, `registry`.
 """
