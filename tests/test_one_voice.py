@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -163,6 +164,53 @@ def test_a_wrong_sigma_is_the_headline_of_learner_study_and_log() -> None:
     assert (found.family, found.parameters) == ("gaussian, σ = 1", {"name": "gaussian", "sigma": 1.0})
     fair = gb.analyse_logs(log, family=gb.Gaussian(30.0))
     assert (fair.broken, [alarm.kind for alarm in fair.alarms]) == (None, ["scale"])
+
+
+def test_counts_that_vary_too_much_are_the_headline_of_learner_study_and_log() -> None:
+    """Read in one pass, in parallel, as the beginning of a study and one by one; an answer that is taken out leaves no trace."""
+    rng = np.random.default_rng(3)
+    log = table(200, 1)
+    log["reward"] = rng.negative_binomial(5.0, 0.5, 200).tolist()
+    parts = [{key: log[key][i:j] for key in ("mediator", "arm", "reward")} for i, j in ((0, 90), (90, 100), (100, 200))]
+    whole, options = gb.analyse_logs(*parts, family=gb.Poisson()), LogOptions(gb.Poisson())
+    with ThreadPoolExecutor(2) as executor:
+        parallel = gb.analyse_logs(*parts, family=gb.Poisson(), executor=executor)
+    assert (numbers(parallel.alarms), sentences(parallel)) == (numbers(whole.alarms), sentences(whole))
+    began, one = new_study(family="poisson"), new_study(family="poisson", delta=1e-9)
+    began.absorb(count_logs(options, parts), ["x"])
+    for i, (mediator, arm, reward) in enumerate(zip(log["mediator"], log["arm"], log["reward"], strict=True)):
+        one.tell(mediator=mediator, arm=arm, reward=reward, key=str(i))
+        began.tell(mediator=mediator, arm=arm, reward=reward, key=str(i))
+    found = one.status().alarms[0]
+    assert (found.kind, found.subject, round(found.log_e, 6)) == ("scale", "poisson", round(whole.alarms[0].log_e, 6))
+    wrong = "An assumption does not hold, and no arm is named: Rewards vary more than Poisson counts do ("
+    for headline in (whole.headline, one.status().sentence, began.status().sentence):
+        assert headline.startswith(wrong)
+        assert re.search(r"their variance is about (1\.[6-9]|2\.[0-4])", headline)
+    assert began.status().alarms[0].log_e > 1.5 * found.log_e
+    one.tell(mediator="m0", arm="a", reward=900, key="typo")
+    assert one.status().alarms[0].log_e > 2.0 * found.log_e
+    one.correct(200, arm="a", reward=9, reason="typo")
+    one.void(200, reason="not ours")
+    assert one.status().alarms[0].log_e == pytest.approx(found.log_e, rel=1e-9)
+    assert one.doctor() == began.doctor() == []
+    log["reward"] = rng.poisson(5.0, 200).tolist()
+    fair = gb.analyse_logs(log, family=gb.Poisson())
+    assert [alarm.raised for alarm in fair.alarms] == [False] * len(fair.alarms)
+    assert fair.alarms[0].words.startswith("No sign that rewards vary more than Poisson counts do (")
+
+
+def test_a_poisson_learner_saved_without_sums_of_counts_is_read() -> None:
+    one = gb.Learner(["a", "b"], {"m": None}, family="poisson", delta=0.05)
+    for i in range(20):
+        one.tell(mediator="m", arm="ab"[i % 2], reward=100 * (i % 3))
+    assert one.account().broken is not None
+    assert numbers(gb.Learner.from_dict(json.loads(json.dumps(one.to_dict()))).account().alarms) == numbers(
+        one.account().alarms
+    )
+    old = gb.Learner.from_dict(one.to_dict() | {"spread": None})
+    old.tell(mediator="m", arm="a", reward=3)
+    assert [alarm.kind for alarm in old.account().alarms if alarm.kind == "scale"] == []
 
 
 def test_learners_and_snapshots_from_before_alarms_are_read() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from log_claims import wrong_claims
 from page import write
-from spread_streams import false_alarms, rows_until_raised
+from spread_streams import counts_until_raised, false_alarms, false_count_alarms, rows_until_raised
 
 import gobetween as gb
 from gobetween.core.alarms import confounding_alarms, policy_alarms
@@ -70,6 +70,21 @@ def scales(streams: int = 10_000, level: float = 0.01) -> list[str]:
     return lines
 
 
+def counts(streams: int = 10_000, level: float = 0.01) -> list[str]:
+    lines = ["| means | streams | raised | 95% interval |", "|---|---|---|---|"]
+    for mean in (0.5, 5.0, 200.0):
+        raised = false_count_alarms(mean, streams, 1000, level)
+        low, high = exact_interval(raised, streams)
+        assert high <= level, (mean, raised)
+        lines.append(f"| {mean:g} and {2 * mean:g} | {streams:,} | {raised / streams:.2%} | {low:.2%}–{high:.2%} |")
+    lines += ["", "| variance over mean | mean | rows until it is raised: median | 95% |", "|---|---|---|---|"]
+    for ratio in (4.0, 2.0, 1.5, 1.2):
+        for mean in (0.5, 5.0, 200.0):
+            rows = counts_until_raised(ratio, mean, 200, 6000)
+            lines.append(f"| {ratio:g} | {mean:g} | {np.median(rows):,.0f} | {np.quantile(rows, 0.95):,.0f} |")
+    return lines
+
+
 def main() -> None:
     write(
         "validity-logs.md",
@@ -92,6 +107,12 @@ def main() -> None:
         "Two arms, 1,000 rewards, σ = 1 declared and right (rewards −1 or 1 are 1-sub-Gaussian), looked at 40 times:",
         "",
         *scales(),
+        "",
+        "## The alarm about Poisson counts at level 0.01",
+        "",
+        "Two arms, 1,000 Poisson counts, looked at 40 times; and negative binomial counts of two arms, looked at after each:",
+        "",
+        *counts(),
     )
 
 

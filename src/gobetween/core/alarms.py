@@ -4,8 +4,9 @@
 of each arm against the rest. A wrong policy costs queries, not correctness. *Confounding*: does an arm pay the same whoever
 pulls it? inf over a common mean m of ∏_e M_e(m), with M_e a two-sided mixture of likelihood ratios of mediator e's rewards. It
 breaks the guarantee; confounding that all mediators share cannot be seen. *Scale*: do rewards spread more than the declared σ
-(`spread.py`)? *Contradiction*: an arm that was certain to be the best, and another that was certain to be better than it at
-another time. One of them reached e^threshold falsely, which has probability at most δ: that is the level of this alarm.
+(`spread.py`), or counts more than Poisson's (`excess.py`)? *Contradiction*: an arm that was certain to be the best, and another
+that was certain to be better than it at another time. One of them reached e^threshold falsely, which has probability at most δ:
+that is the level of this alarm.
 
 CHECKS lists them; learner, study and log raise whatever stands there.
 """
@@ -17,11 +18,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gobetween.core.eprocess import log_evalue
+from gobetween.core.excess import log_excess_evidence
 from gobetween.core.family import Family, coordinate, span, two_sided
 from gobetween.core.jit import leaf
 from gobetween.core.spread import log_spread_evidence, scale_of, squares
 from gobetween.core.state import Tally
 from gobetween.core.types import Floats, Ints
+from gobetween.core.visible import about, least_visible
 from gobetween.export import numbered
 
 LEVEL = 0.01
@@ -43,6 +46,9 @@ class Alarm:
     """Does it break the guarantee, once raised? A wrong policy only costs queries."""
     words: str
     """One sentence."""
+    visible: float | None = None
+    """The smallest difference that would have shown by now: between means (confounding), of a share (policy). None: none would,
+    or nobody asked."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +93,12 @@ class Facts:
     S_ea: Floats | None = None
     """[E, K] sums of rewards."""
     spread: Floats | None = None
-    """[3, K] second moments."""
+    """[3 or more, K] second moments."""
     claimed: Claimed | None = None
     unit: str = "answer"
     """What is counted: answers, or rows."""
+    visible: bool = True
+    """Shall what was not found say how large it would have had to be? That takes longer than to look for it."""
 
 
 def alarms_of(facts: Facts) -> tuple[Alarm, ...]:
@@ -128,7 +136,8 @@ def scale(facts: Facts) -> list[Alarm]:
     sigma = scale_of(facts.family)
     if sigma is None or facts.spread is None:
         return []
-    return scale_alarms(sigma, facts.N_ea[:, : len(facts.arms)].sum(axis=0), facts.spread)
+    N_a = facts.N_ea[:, : len(facts.arms)].sum(axis=0)
+    return scale_alarms(sigma, N_a, facts.spread) if len(facts.spread) == 3 else count_alarms(N_a, facts.spread)
 
 
 def scale_alarms(sigma: float, N_a: Ints, spread: Floats, level: float = LEVEL) -> list[Alarm]:
@@ -142,16 +151,40 @@ def scale_alarms(sigma: float, N_a: Ints, spread: Floats, level: float = LEVEL) 
     return [_alarm("scale", f"sigma = {sigma:g}", log_spread_evidence(N_a, SS), math.log(1.0 / level), clause, meaning)]
 
 
+def count_alarms(N_a: Ints, spread: Floats, level: float = LEVEL) -> list[Alarm]:
+    """Is "the variance of a count is its mean" contradicted by the second moments and sums [3 or more, K] of N_a counts?"""
+    if not N_a.sum():
+        return []
+    expected = (np.maximum(0, N_a - 1) * spread[4] / np.maximum(1, N_a)).sum()
+    found = squares(spread, N_a).sum() / expected if expected > 0.0 else 1.0
+    clause = "rewards vary more than Poisson counts do"
+    meaning = (
+        f"their variance is about {found:,.2f} times their mean, all evidence is overstated, and the guarantee does not hold"
+    )
+    return [_alarm("scale", "poisson", log_excess_evidence(N_a, spread[3:]), math.log(1.0 / level), clause, meaning)]
+
+
 def policy(facts: Facts) -> list[Alarm]:
     """Does every mediator act as declared?"""
-    return policy_alarms(facts.mediators, facts.N_ea, facts.declared)
+    found = policy_alarms(facts.mediators, facts.N_ea, facts.declared)
+    if not facts.visible:
+        return found
+    rows = dict(zip(facts.mediators, zip(facts.N_ea, facts.declared, strict=True), strict=True))
+    return [alarm if alarm.raised else _with_share(alarm, *rows[alarm.subject], facts.unit) for alarm in found]
 
 
 def confounding(facts: Facts) -> list[Alarm]:
     """Does every arm pay the same whoever pulls it?"""
     if facts.S_ea is None:
         return []
-    return confounding_alarms(facts.arms, facts.family, facts.N_ea[:, : len(facts.arms)], facts.S_ea)
+    N_ea, S_ea, places = facts.N_ea[:, : len(facts.arms)], facts.S_ea, {name: a for a, name in enumerate(facts.arms)}
+    found = confounding_alarms(facts.arms, facts.family, N_ea, S_ea)
+    if not facts.visible:
+        return found
+    columns = [(N_ea[:, places[alarm.subject]], S_ea[:, places[alarm.subject]]) for alarm in found]
+    return [
+        alarm if alarm.raised else _with_difference(alarm, facts, *column) for alarm, column in zip(found, columns, strict=True)
+    ]
 
 
 #: What is watched; of several alarms the first one that breaks the guarantee is the headline.
@@ -167,13 +200,68 @@ def policy_alarms(
     for name, counts, row in zip(names, N_ea, declared, strict=True):
         if row is None or not counts.sum():
             continue
-        policy = np.asarray(row, dtype=np.float64)
-        if len(counts) > len(policy):
-            policy = np.append(policy, max(0.0, 1.0 - policy.sum()))
+        policy = _filled(row, len(counts))
         clause = f"{name!r} acts otherwise than by its declared policy"
         meaning = "the answer stays valid, plans that rest on that policy are off"
         found.append(_alarm("policy", name, log_policy_evidence(counts, policy), limit, clause, meaning, breaks=False))
     return found
+
+
+def _with_share(alarm: Alarm, counts: Ints, row: Sequence[float] | None, unit: str) -> Alarm:
+    """An alarm that was not raised, and how far off a share would have had to be."""
+    policy = _filled(row or (), len(counts))
+    if (policy > 0.0).sum() < 2:
+        return _less(alarm, 0.0, "any other arm would have shown", unit)
+    visible = visible_share(int(counts.sum()), policy, alarm.limit)
+    return _less(alarm, visible, f"an arm's share off by about {about(100.0 * (visible or 0.0))} points would have shown", unit)
+
+
+def _with_difference(alarm: Alarm, facts: Facts, n: Ints, S: Floats) -> Alarm:
+    """An alarm that was not raised, and how much a mediator would have had to differ from the others."""
+    pulled = np.flatnonzero(n)
+    one, visible = visible_difference(facts.family, n[pulled], S[pulled], alarm.limit)
+    between = f" between {facts.mediators[pulled[one]]!r} and the others" if len(pulled) > 2 else ""
+    return _less(alarm, visible, f"a difference of about {about(visible or 0.0)}{between} would have shown", facts.unit)
+
+
+def _less(alarm: Alarm, visible: float | None, shown: str, unit: str) -> Alarm:
+    words = f"there are too few {unit}s for any difference to show" if visible is None else shown
+    return replace(alarm, visible=visible, words=f"{alarm.words.removesuffix('.')}; {words}.")
+
+
+def visible_share(n: int, policy: Floats, limit: float) -> float | None:
+    """How far off the share of an arm must be to show after n pulls: of the arm whose share varies most, hence of any."""
+    K = int((policy > 0.0).sum())
+    p = float(policy[np.argmax(policy * (1.0 - policy))])
+    side, share = (1.0, 1.0 - p) if p < 0.5 else (-1.0, p)
+    declared, loss = np.array([p, 1.0 - p]), math.log(4.0 * K) if K > 2 else 0.0
+
+    def evidence(d: float) -> float:
+        return log_kt(n * np.array([p + side * d, 1.0 - p - side * d]), declared) - loss
+
+    return least_visible(evidence, math.sqrt(p * (1.0 - p) / n), share, limit)
+
+
+def visible_difference(family: Family, n: Ints, S: Floats, limit: float) -> tuple[int, float | None]:
+    """The mediator with most to compare, and how far its mean must be from the others' to show: to the side with more room."""
+    total, mean = float(n.sum()), float(S.sum() / n.sum())
+    one = int(np.argmax(np.minimum(n, total - n)))
+    up, down = family.high - mean, mean - family.low
+    side, room = (1.0, up) if up >= down else (-1.0, down)
+    counts, first = n.astype(np.float64), np.arange(len(n)) == one
+
+    def evidence(d: float) -> float:
+        sums = counts * (mean + side * d * first)
+        return float(total_at(family, counts, sums, coordinate(family, sums.sum() / total))[0])
+
+    error = math.sqrt(family.variance(mean) * (1.0 / n[one] + 1.0 / (total - n[one]))) or min(1.0, room) / total
+    return one, least_visible(evidence, error, room, limit)
+
+
+def _filled(row: Sequence[float], columns: int) -> Floats:
+    """A declared policy, with what probability is left for silence where that has a column."""
+    policy = np.asarray(row, dtype=np.float64)
+    return np.append(policy, max(0.0, 1.0 - policy.sum())) if columns > len(policy) else policy
 
 
 def log_policy_evidence(counts: Ints, policy: Floats) -> float:

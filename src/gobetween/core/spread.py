@@ -2,7 +2,7 @@
 
 A spread [3, K] holds, for each arm, an origin c (NaN before the first reward), Σ(x − c) and Σ(x − c)², all in units of σ. The
 origin, an arm's first reward, keeps digits where means are large beside σ; differences are cut at ±10⁶ σ, which only lessens
-the sum of squares around the mean.
+the sum of squares around the mean. Of Poisson counts, whose unit is 1, the sums of `excess.py` follow in further rows.
 """
 
 import math
@@ -10,7 +10,8 @@ from functools import cache
 
 import numpy as np
 
-from gobetween.core.families import Gaussian
+from gobetween.core.excess import ROWS, add_count, add_counts
+from gobetween.core.families import Gaussian, Poisson
 from gobetween.core.family import Family
 from gobetween.core.types import Floats, Ints
 
@@ -19,20 +20,22 @@ FINEST, LARGEST = 0.25, 10.0  # binary logarithms of the ratios that are looked 
 
 
 def scale_of(family: Family) -> float | None:
-    """The σ that bounds how far rewards spread, where a family has one."""
-    return family.sigma if isinstance(family, Gaussian) else None
+    """The unit of second moments, where a family says how far rewards spread: σ, or 1 for counts."""
+    if isinstance(family, Gaussian):
+        return family.sigma
+    return 1.0 if isinstance(family, Poisson) else None
 
 
-def new_spread(K: int) -> Floats:
-    """Nothing seen."""
-    return widened(np.zeros((3, 0)), K)
+def new_spread(K: int, family: Family | None = None) -> Floats:
+    """Nothing seen; counts need more rows."""
+    return widened(np.zeros((3 + ROWS if isinstance(family, Poisson) else 3, 0)), K)
 
 
-def widened(spread: Floats, K: int) -> Floats:
-    """The same with room for K arms."""
-    made = np.zeros((3, K))
+def widened(spread: Floats, K: int, rows: int = 3) -> Floats:
+    """The same with room for K arms, and for as many rows."""
+    made = np.zeros((max(rows, len(spread)), K))
     made[0] = np.nan
-    made[:, : spread.shape[1]] = spread
+    made[: len(spread), : spread.shape[1]] = spread
     return made
 
 
@@ -46,6 +49,8 @@ def add_rewards(spread: Floats, arms: Ints, rewards: Floats) -> None:
     d = np.clip(rewards - spread[0, arms], -FARTHEST, FARTHEST)
     spread[1] += np.bincount(arms, d, K)
     spread[2] += np.bincount(arms, d * d, K)
+    if len(spread) > 3:
+        add_counts(spread[3:], arms, rewards)
 
 
 def add_reward(spread: Floats, a: int, x: float, step: int = 1) -> None:
@@ -55,6 +60,8 @@ def add_reward(spread: Floats, a: int, x: float, step: int = 1) -> None:
     d = max(-FARTHEST, min(FARTHEST, x - float(spread[0, a])))
     spread[1, a] += step * d
     spread[2, a] += step * d * d
+    if len(spread) > 3:
+        add_count(spread[3:], a, x, step)
 
 
 def add_spread(spread: Floats, other: Floats, N_a: Ints) -> None:
@@ -63,6 +70,7 @@ def add_spread(spread: Floats, other: Floats, N_a: Ints) -> None:
     shift = np.where(N_a > 0, other[0] - spread[0], 0.0)
     spread[1] += other[1] + N_a * shift
     spread[2] += other[2] + 2.0 * shift * other[1] + N_a * shift * shift
+    spread[3:] += other[3:]
 
 
 def squares(spread: Floats, N_a: Ints) -> Floats:

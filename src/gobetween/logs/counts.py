@@ -40,7 +40,7 @@ class LogStats:
     N_ea: Ints = field(default_factory=lambda: np.zeros((0, 0), np.int64))
     S_ea: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     spread: Floats = field(default_factory=lambda: new_spread(0))
-    """[3, K] second moments, counted where the family declares how far rewards spread."""
+    """[3 or more, K] second moments, counted where the family declares how far rewards spread."""
     rows: int = 0
     bad: list[BadRow] = field(default_factory=list)
     """The first of them."""
@@ -88,7 +88,7 @@ class LogStats:
         return N_ea, S_ea
 
     def aligned_spread(self, arms: Sequence[str]) -> Floats:
-        """Second moments [3, K] in the order of given names."""
+        """Second moments [3 or more, K] in the order of given names."""
         return _placed(self, [list(arms).index(name) for name in self.arms], len(arms))[0]
 
     def in_order(self) -> "LogStats":
@@ -115,7 +115,8 @@ def merge(parts: Sequence[LogStats]) -> LogStats:
         columns = [whole.arms.index(name) for name in part.arms]
         whole.N_ea[np.ix_(rows, columns)] += part.N_ea
         whole.S_ea[np.ix_(rows, columns)] += part.S_ea
-        add_spread(whole.spread, *_placed(part, columns, len(whole.arms)))
+        whole.spread = widened(whole.spread, len(whole.arms), len(part.spread))
+        add_spread(whole.spread, *_placed(part, columns, len(whole.arms), len(whole.spread)))
         whole.rows += part.rows
         whole.bad = (whole.bad + part.bad)[:LISTED]
         whole.bad_count += part.bad_count
@@ -123,10 +124,10 @@ def merge(parts: Sequence[LogStats]) -> LogStats:
     return whole
 
 
-def _placed(part: LogStats, columns: Sequence[int], K: int) -> tuple[Floats, Ints]:
+def _placed(part: LogStats, columns: Sequence[int], K: int, rows: int = 3) -> tuple[Floats, Ints]:
     """Second moments and counts of a part at the places of its arms among K."""
-    spread, N_a = new_spread(K), np.zeros(K, np.int64)
-    spread[:, columns], N_a[columns] = part.spread, part.N_ea.sum(axis=0)
+    spread, N_a = widened(part.spread[:, :0], K, rows), np.zeros(K, np.int64)
+    spread[: len(part.spread), columns], N_a[columns] = part.spread, part.N_ea.sum(axis=0)
     return spread, N_a
 
 

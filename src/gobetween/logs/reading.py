@@ -9,7 +9,7 @@ import numpy as np
 from gobetween.core.alarms import Claimed
 from gobetween.core.evidence import next_look, weigh
 from gobetween.core.loops import scan
-from gobetween.core.spread import add_rewards, scale_of
+from gobetween.core.spread import add_rewards, new_spread, scale_of
 from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.stopping import BY_COUNTS
 from gobetween.core.types import Bools, Floats, Ints
@@ -64,7 +64,7 @@ class Reading:
 
     def __init__(self, options: LogOptions, watching: bool = True, after: LogStats | None = None) -> None:
         self.options, self.watching = options, watching
-        self.stats = LogStats() if after is None else after
+        self.stats = LogStats(spread=new_spread(0, options.family)) if after is None else after
         self.stats.widen(options.known_arms, options.known_mediators)
         self.claim: Claim | None = None
         self.looks: list[Look] = []

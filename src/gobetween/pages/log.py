@@ -9,7 +9,7 @@ from gobetween.export import numbered
 from gobetween.logs.replay import Replay
 from gobetween.logs.report import LogReport
 from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
-from gobetween.pages.status import alarms
+from gobetween.pages.status import alarms, no_signs
 
 TITLE = "What the log says"
 ALARM = "ALARM: "
@@ -120,10 +120,7 @@ def _missing(found: LogReport) -> list[str]:
 
 
 def _alarms(found: LogReport) -> list[str]:
-    lines = [ALARM + box.words for box in alarms(found)]
-    if found.confounding and not any(alarm.raised for alarm in found.confounding):
-        lines.append("No sign that an arm pays differently with different mediators; confounding common to all cannot be seen.")
-    return lines
+    return [ALARM + box.words for box in alarms(found)] + no_signs(found.alarms, "row")
 
 
 def _list(names: Sequence[str]) -> str:

@@ -1,7 +1,10 @@
 """How a study stands, in blocks: for the terminal whole, for the report part by part."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from gobetween.core.alarms import Alarm
+from gobetween.core.visible import about
 from gobetween.export import numbered
 from gobetween.logs.report import LogReport
 from gobetween.pages.blocks import Block, Grid, Section, Text
@@ -24,6 +27,32 @@ def sections(status: Status, utc: bool = False) -> list[Section]:
 def alarms(found: Status | LogReport) -> list[Text]:
     """The alarms that were raised, of a study or of a log, but for the one that its first sentence tells."""
     return [Text(alarm.words, "alarm") for alarm in found.alarms if alarm.raised and alarm is not found.broken]
+
+
+def no_signs(found: Sequence[Alarm], unit: str = "answer") -> list[str]:
+    """What was looked for and not found, and how large it would have had to be."""
+    lines, kinds = [], {kind: [alarm for alarm in found if alarm.kind == kind] for kind in ("confounding", "policy")}
+    if kinds["confounding"] and not any(alarm.raised for alarm in kinds["confounding"]):
+        shown = _visible(kinds["confounding"], unit, "a difference of about {}", 1.0)
+        words = f"No sign that an arm pays differently with different mediators ({shown})"
+        lines.append(f"{words}; confounding common to all cannot be seen.")
+    if kinds["policy"] and not any(alarm.raised for alarm in kinds["policy"]):
+        shown = _visible(kinds["policy"], unit, "an arm's share off by about {} points", 100.0)
+        lines.append(f"No sign that a mediator acts otherwise than by its declared policy ({shown}).")
+    return lines
+
+
+def _visible(found: Sequence[Alarm], unit: str, words: str, scale: float) -> str:
+    """What would have shown, from the arm or mediator of which most is known to that of which least is."""
+    sizes = sorted((scale * alarm.visible, alarm.subject) for alarm in found if alarm.visible is not None)
+    few = [repr(alarm.subject) for alarm in found if alarm.visible is None]
+    if not sizes:
+        return f"there are too few {unit}s for any difference to show"
+    texts = list(dict.fromkeys(about(size) for size, _ in (sizes[0], sizes[-1])))
+    if len(texts) == 2:
+        texts = [f"{text} ({subject!r})" for text, (_, subject) in zip(texts, (sizes[0], sizes[-1]), strict=True)]
+    lack = f"; there are too few {unit}s for {', '.join(few)}" if few else ""
+    return f"{words.format(' to '.join(texts))} would have shown{lack}"
 
 
 def answer(status: Status) -> list[Block]:
@@ -93,5 +122,6 @@ def pending(status: Status, utc: bool = False, most: int = SHOWN) -> list[Block]
 
 
 def notes(status: Status) -> list[Block]:
-    """What must hold for the guarantee."""
-    return [Text(f"Note: {line}") for line in status.assumptions]
+    """What must hold for the guarantee, and what speaks for it."""
+    could = [alarm for alarm in status.alarms if alarm.raised or alarm.visible is not None]  # a young study has shown nothing
+    return [*(Text(f"Note: {line}") for line in status.assumptions), *(Text(line) for line in no_signs(could))]

@@ -95,6 +95,9 @@ def _compare_snapshots(state: StudyState, snapshot: Mapping[str, Any], found: li
     if held["learner"].get("S_ea") is None:  # what alarms look at was not kept then
         held["learner"] = _without(held["learner"])
         replayed["learner"] = _without(replayed["learner"])
+    if held["learner"].get("spread") is None and state.spec.family.name == "poisson":  # nor how far counts spread
+        for each in (held, replayed):
+            each["learner"] = _without(each["learner"], "spread")
     if held["first_format"] < FORMAT:  # what earlier versions did not keep
         replayed |= {key: held[key] for key in ("first_format", "lost", "jumps")}
     if held["old_trail"]:  # its moments were chosen by an earlier rule, which nobody can replay
@@ -109,8 +112,9 @@ def _plain(learner: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value.tolist() if hasattr(value, "tolist") else value for key, value in unpack(learner).items()}
 
 
-def _without(learner: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in learner.items() if key not in ("S_ea", "spread", "claimed")}
+def _without(learner: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """A saved learner without what alarms look at, or without some of that."""
+    return {key: value for key, value in learner.items() if key not in (keys or ("S_ea", "spread", "claimed"))}
 
 
 def _shown(row: QueryRow | None) -> tuple[Any, ...] | None:

@@ -412,8 +412,11 @@ class Learner:
         """What the counted answers say about their leader, by the stopping rule."""
         return weigh(self.setup.family, self.setup.stopping, self.setup.delta, self._counted, self._count, self._stopper)
 
-    def account(self) -> Account:
-        """What the counted answers come to, with all alarms; these look at all answers that were told."""
+    def account(self, visible: bool = True) -> Account:
+        """What the counted answers come to, with all alarms; these look at all answers that were told.
+
+        With visible=False those that are not raised do not say how large a difference would have shown, which takes longer.
+        """
         watched, setup = self._watched, self.setup
         facts = Facts(
             family=setup.family,
@@ -425,6 +428,7 @@ class Learner:
             S_ea=watched.S_ea,
             spread=watched.spread,
             claimed=watched.claimed,
+            visible=visible,
         )
         return account(facts, self.evidence(), self._count if self._counted.N_a.any() else 0, self._named)
 
@@ -448,7 +452,7 @@ class Learner:
 
     def __repr__(self) -> str:
         answer = f"the answer is {self.recommendation!r}" if self.done else f"leader {self.recommendation!r}, not sure yet"
-        if self.account().broken is not None:
+        if self.account(visible=False).broken is not None:
             answer = "an assumption does not hold, see progress.alarms"
         return f"Learner({len(self.arms)} arms, {len(self.mediators)} mediators, {self.counted} answers counted: {answer})"
 

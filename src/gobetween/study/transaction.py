@@ -249,7 +249,7 @@ def why_nothing(state: StudyState) -> StudyError | None:
 
 def alarm_words(state: StudyState) -> str | None:
     """What is wrong, where an alarm breaks the guarantee."""
-    account = state.learner.account()
+    account = state.learner.account(visible=False)
     return None if account.broken is None else account.headline()
 
 

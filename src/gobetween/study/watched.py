@@ -20,7 +20,7 @@ class Watched:
     S_ea: Floats | None
     """[E, K] sums of the rewards that were told."""
     spread: Floats | None
-    """[3, K] their second moments, where the family declares how far rewards spread."""
+    """[3 or more, K] their second moments, where the family declares how far rewards spread."""
     claimed: Claimed | None = None
 
     def told(self, family: Family, e: int, a: int, x: float, step: int = 1) -> None:
@@ -69,11 +69,11 @@ class Watched:
 
 def new_watched(family: Family, K: int, E: int) -> Watched:
     """Nothing seen."""
-    return Watched(np.zeros((E, K)), None if scale_of(family) is None else new_spread(K))
+    return Watched(np.zeros((E, K)), None if scale_of(family) is None else new_spread(K, family))
 
 
 def as_spread(rows: Any) -> Floats | None:
-    """Second moments [3, K] from JSON, where an origin may be null."""
+    """Second moments [3 or more, K] from JSON, where an origin may be null."""
     return None if rows is None else np.array([[np.nan if x is None else x for x in row] for row in rows], dtype=np.float64)
 
 
