@@ -8,7 +8,7 @@ BESIDE := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 PLAIN := tests/core tests/simulation/test_engine.py tests/study/test_learner.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run quick test lint fix parts api bench validity stress mutants hooks clean
+.PHONY: help run quick test lint fix parts api bench rules validity stress mutants hooks clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{ printf "make %-9s %s\n", $$1, $$2 }'
@@ -49,6 +49,9 @@ bench: .venv/bench ## measure: the solver against others, the step, the runner, 
 	$(BIN)/python benchmarks/runner.py
 	$(BIN)/python benchmarks/study.py
 	$(BIN)/python benchmarks/logs.py
+
+rules: .venv/dev ## compare sampling and stopping rules on many instances: docs/rules.md, about 20 minutes
+	$(BIN)/python benchmarks/rule_pairs.py
 
 validity: .venv/dev ## statistical evidence at full size: docs/validity.md, docs/validity-ties.md, docs/validity-logs.md
 	$(BIN)/python validity/rules.py

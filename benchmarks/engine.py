@@ -1,5 +1,5 @@
-"""The engine's speed in microseconds per step, in one run: rules on Experiment 1, a bare loop, threads, a large problem,
-the live learner, and the peer `best-arm` (in an environment of its own: it pins an old NumPy) on the classical instance.
+"""The engine's speed in microseconds of CPU time per step, in one run: rules on Experiment 1, a bare loop, threads, large
+problems, the live learner, and the peer `best-arm` (in an environment of its own: it pins an old NumPy) on direct arms.
 """
 
 import argparse
@@ -45,43 +45,49 @@ def bare_loop(steps: int = 2_000_000) -> float:
         np.random.default_rng(0),
     )
     bare(*arguments, 10)
-    start = time.perf_counter()
+    start = time.process_time()
     bare(*arguments, steps)
-    return (time.perf_counter() - start) / steps * 1e6
+    return (time.process_time() - start) / steps * 1e6
 
 
 def per_step(problem: gb.Problem, sampling: Any, stopping: Any, runs: int, workers: int = 1) -> tuple[float, float]:
-    """Microseconds per step and seconds in all."""
+    """Microseconds of CPU time per step, and seconds in all."""
     gb.simulate(problem, sampling, stopping, DELTAS, 2, workers=1)
-    start = time.perf_counter()
+    start, busy = time.perf_counter(), time.process_time()
     result = gb.simulate(problem, sampling, stopping, DELTAS, runs, seed=1, workers=workers)
-    taken = time.perf_counter() - start
-    return taken / result.tau.max(axis=1).sum() * 1e6, taken
+    taken, used = time.perf_counter() - start, time.process_time() - busy
+    return used / result.tau.max(axis=1).sum() * 1e6, taken
 
 
 def large(steps: int = 20_000) -> float:
-    """Microseconds per step at K = E = 100."""
+    """Microseconds per step at K = E = 100, on a path that does not come to an end."""
     rng = np.random.default_rng(0)
     problem = gb.Problem(np.linspace(1.0, 0.0, 100), rng.dirichlet(np.ones(100), size=100), family=gb.Gaussian(1.0))
-    start = time.perf_counter()
+    start = time.process_time()
     gb.simulate(problem, gb.Tracking(), gb.GLR(), 1e-9, 1, seed=1, workers=1, max_steps=steps)
-    return (time.perf_counter() - start) / steps * 1e6
+    return (time.process_time() - start) / steps * 1e6
 
 
-def learner(steps: int = 2000) -> float:
-    """Microseconds of one ask and one tell."""
-    one = gb.Learner(4, POLICIES, delta=1e-12, family=gb.Gaussian(1.0))
+def square(size: int) -> gb.Problem:
+    """K = E = size, random policies, and one arm that is found out."""
+    rng = np.random.default_rng(0)
+    return gb.Problem([1.5, *np.linspace(0.6, 0.0, size - 1)], rng.dirichlet(np.ones(size), size=size), family=gb.Gaussian(1.0))
+
+
+def learner(steps: int = 2000, **rules: Any) -> float:
+    """Microseconds of one ask and one tell, by the default rules or these."""
+    one = gb.Learner(4, POLICIES, delta=1e-12, family=gb.Gaussian(1.0), **rules)
     rng = np.random.default_rng(0)
     taken = 0.0
     for t in range(steps):
-        start = time.perf_counter()
+        start = time.process_time()
         query = one.ask(go_on=True)
-        taken += (time.perf_counter() - start) if t > 100 else 0.0
+        taken += (time.process_time() - start) if t > 100 else 0.0
         a = int(rng.choice(4, p=POLICIES[int(query.mediator.split()[1]) - 1]))
         reward = MEANS[a] + rng.normal()
-        start = time.perf_counter()
+        start = time.process_time()
         one.tell(query, arm=one.arms[a], reward=reward)
-        taken += (time.perf_counter() - start) if t > 100 else 0.0
+        taken += (time.process_time() - start) if t > 100 else 0.0
     return taken / (steps - 101) * 1e6
 
 
@@ -96,11 +102,11 @@ with contextlib.redirect_stdout(io.StringIO()):
 env.mu = [1.5, 1.0, 0.7, 0.5]
 np.random.seed(0)
 for name, tracker in (("C", CTracking), ("D", DTracking)):
-    steps, start = 0, time.perf_counter()
-    while time.perf_counter() - start < 5:
+    steps, start = 0, time.process_time()
+    while time.process_time() - start < 5:
         run = TrackAndStop(env=env, confidence=0.1, tracker=tracker(4), stopping_condition=ChernoffStoppingCondition())
         steps += int(run.run()[1].sum())
-    print(name, (time.perf_counter() - start) / steps * 1e6)
+    print(name, (time.process_time() - start) / steps * 1e6)
 """
 
 
@@ -126,6 +132,11 @@ def main() -> None:
         ("TaS-MF-k, GLR", paper, gb.Tracking(), gb.GLR()),
         ("TaS-MF-u, GLR", paper, gb.Tracking(policies="unknown"), gb.GLR()),
         ("TaS-MF-k, e-process", paper, gb.Tracking(), gb.EProcess()),
+        ("Pursuit, GLR", paper, gb.Pursuit(), gb.GLR()),
+        ("Pursuit, e-process", paper, gb.Pursuit(), gb.EProcess()),
+        ("Pursuit, e-process without contrasts", paper, gb.Pursuit(), gb.EProcess(contrast=0.0)),
+        ("Frank–Wolfe, GLR", paper, gb.FrankWolfe(), gb.GLR()),
+        ("Game, GLR", paper, gb.Game(), gb.GLR()),
         ("Uniform, GLR", paper, gb.UniformSampling(), gb.GLR()),
         ("TaS (direct arms, D-tracking), GLR", direct, gb.Tracking(tracking="D"), gb.GLR()),
         ("TaS (direct arms, C-tracking), GLR", direct, gb.Tracking(), gb.GLR()),
@@ -138,7 +149,16 @@ def main() -> None:
     one, two = (sorted(column)[3] for column in zip(*pairs, strict=True))
     print(f"two threads against one (medians of 7)           {one / two:7.2f} ×")
     print(f"K = E = 100, 20,000 steps                        {large():7.1f} µs per step")
+    for size, runs in ((20, 64), (100, 8)):
+        for name, sampling, stopping in (
+            ("TaS-MF-k, GLR", gb.Tracking(), gb.GLR()),
+            ("Pursuit, GLR", gb.Pursuit(), gb.GLR()),
+            ("Pursuit, e-process", gb.Pursuit(), gb.EProcess()),
+        ):
+            value, _ = per_step(square(size), sampling, stopping, runs)
+            print(f"{f'K = E = {size}: {name}':48s} {value:7.1f} µs per step, {value / base:5.0f} × the bare loop")
     print(f"Learner.ask + tell from Python, 4×4              {learner():7.1f} µs")
+    print(f"the same, Pursuit                                {learner(sampling=gb.Pursuit()):7.1f} µs")
     if not arguments.no_peer:
         for kind, value in peer(Path(".venv/peer").resolve()).items():
             ours = speeds[f"TaS (direct arms, {kind}-tracking), GLR"]

@@ -84,7 +84,7 @@ def _estimates(family: gb.Family, kind: str, counts: Any, rng: Any) -> Any:
     if family.name == "gaussian":
         return rng.normal(0.0, 10.0) - gaps * math.sqrt(2.0 * Z / per) * family.sigma  # type: ignore[attr-defined]
     if family.name in ("poisson", "exponential"):
-        mean = 10.0 ** rng.uniform(-2.0, 3.0)
+        mean = 10.0 ** rng.uniform(-2.0, 0.0 if kind == "huge counts" else 3.0)  # the twin's ln s! must keep its digits
         spread = math.sqrt(mean) if family.name == "poisson" else mean
         means = np.maximum(mean - gaps * math.sqrt(2.0 * Z / per) * spread, 0.0 if family.name == "poisson" else 1e-6 * mean)
         if kind == "at an end":

@@ -21,6 +21,8 @@ from gobetween.core.rule import Looks as Looks
 from gobetween.core.rule import SamplingRule as SamplingRule
 from gobetween.core.rule import StoppingRule as StoppingRule
 from gobetween.core.rule import View as View
+from gobetween.core.sampling import FrankWolfe as FrankWolfe
+from gobetween.core.sampling import Game as Game
 from gobetween.core.sampling import Oracle as Oracle
 from gobetween.core.sampling import Pursuit as Pursuit
 from gobetween.core.sampling import Static as Static

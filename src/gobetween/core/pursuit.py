@@ -17,8 +17,8 @@ from gobetween.core.types import Bools, Floats, Ints
 
 #: How sharply rivals are told apart: η = ETA/√(1 + M/CALM), M the most evidence so far. It must fall to 0, but slower than 1/M.
 ETA, CALM = 4.0, 30.0
-#: An arm is wanted for its own sake while it has fewer than FORCE · p_a · √t pulls; p_a: what its cheapest mediator pulls of it.
-FORCE = 0.5
+#: A mediator of unknown policy is asked for its own sake while it has had under STRANGE · √t − n/2 queries.
+STRANGE = 0.5
 
 
 @leaf
@@ -60,9 +60,9 @@ def expected_pulls(state: State, R: Floats, members: Ints, costs: Floats, t: int
 
 @leaf
 def scarcest(pulls: Floats, R: Floats, costs: Floats, members: Ints, available: Bools, t: int) -> int:
-    """The arm that is furthest below FORCE · p_a · √t pulls, −1 when none is."""
+    """The arm that is furthest below p_a √(t/K) pulls, −1 when none is; p_a is what its cheapest mediator pulls of it."""
     found, least = -1, 1.0
-    root = FORCE * math.sqrt(t)
+    root = math.sqrt(t / pulls.shape[0])
     for a in range(pulls.shape[0]):
         if pulls[a] < root:
             most, reach = 0.0, 0.0
@@ -134,10 +134,10 @@ def highest(scores: Floats, members: Ints, available: Bools, N_e: Ints) -> int:
 
 @leaf
 def stranger(unknown: Bools, members: Ints, available: Bools, N_e: Ints, t: int) -> int:
-    """The available member of unknown policy that was asked least, while it has under FORCE · √t − n/2 queries, else −1."""
+    """The available member of unknown policy that was asked least, while it has under STRANGE · √t − n/2 queries, else −1."""
     best = -1
     for i in range(members.shape[0]):
         e = members[i]
         if unknown[i] and available[e] and (best < 0 or N_e[e] < N_e[best]):
             best = e
-    return best if best >= 0 and N_e[best] < FORCE * math.sqrt(t) - 0.5 * members.shape[0] else -1
+    return best if best >= 0 and N_e[best] < STRANGE * math.sqrt(t) - 0.5 * members.shape[0] else -1

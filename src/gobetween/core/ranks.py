@@ -18,7 +18,7 @@ from gobetween.core.contrast import Contrast, log_contrast
 from gobetween.core.family import Family, coordinate, log_mixture, span
 from gobetween.core.jit import leaf
 from gobetween.core.state import Tally
-from gobetween.core.types import Floats
+from gobetween.core.types import Floats, Ints
 
 #: Σ η_c: how much weight the arms that are neither leader nor rival put on being lower than claimed.
 WATCH = 0.15
@@ -33,12 +33,13 @@ class Ranks(NamedTuple):
     still: float  # weight on θ = 0 in each mixture of a pair: what a rival that is seldom or often pulled does not pay for
     base: float  # ln(v_1 ∏(1 − η)): what is paid when nobody is lifted
     lift: Floats  # [K] scratch: what lifting each arm costs
+    hint: Ints  # [1] the rival that spoke against last: looked at first, for speed alone
 
 
 def new_ranks(K: int, contrast: Contrast, still: float) -> Ranks:
     """Nothing seen."""
     base = (K - 2) * math.log1p(-WATCH / (K - 2)) - math.log(sum(1.0 / r for r in range(1, K))) if K > 2 else 0.0
-    return Ranks(contrast, still, base, np.zeros(K))
+    return Ranks(contrast, still, base, np.zeros(K), np.zeros(1, np.int64))
 
 
 @leaf
@@ -225,28 +226,39 @@ def least_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enoug
             other = min(log_contrast(ranks.contrast, a, b, y)[0], log_contrast(ranks.contrast, a, b, z)[0])
             here = max(psi, log_sum(product, other + math.log(ranks.contrast.share)))
         bound = here + least_lift(family, tally, ranks, a, b, z, up)
-        if bound < found and (bound < enough or enough == -math.inf) and step > smallest:
+        if bound < found and bound < enough and step > smallest:
             step *= 0.5
             continue
         found, y, step = min(found, bound), z, 1.5 * step
         if up * slope_b >= 0.0:
             value, _, _, slope_b = pair_at(family, tally, ranks, a, b, y)
             psi = value if up * slope_b >= 0.0 else psi
-    return worst
+    return min(found, psi + base - most)
 
 
 @leaf
 def least_evidence(family: Family, tally: Tally, ranks: Ranks, a: int, enough: float) -> float:
     """The least of a's terms over rivals b, or any number under `enough` once one is under it."""
-    first, least = second_best(tally, a), math.inf
-    for k in range(-1, tally.N_a.shape[0]):  # the strongest rival first: it is the one that most often speaks against
-        b = first if k < 0 else k
-        if b != a and (k < 0 or b != first):
+    first, last, least = second_best(tally, a), ranks.hint[0], math.inf
+    for k in range(-2, tally.N_a.shape[0]):  # who spoke against last and the strongest rival most often do so again
+        b = last if k == -2 else first if k == -1 else k
+        if b != a and (k == -2 or b != last) and (k < 0 or b != first):
             term = least_term(family, tally, ranks, a, b, enough)
             if not term >= enough:  # NaN too
+                ranks.hint[0] = b
                 return term
             least = min(least, term)
     return least
+
+
+def largest_evidence(family: Family, tally: Tally, ranks: Ranks, a: int) -> float:
+    """The largest limit that the evidence for a reaches, to 1e-10: `least_evidence` looks closely where a limit decides."""
+    low = float(least_evidence(family, tally, ranks, a, -math.inf))
+    high = low + math.log(max(len(tally.N_a), 2))
+    while low > -math.inf and high - low > 1e-10 * max(1.0, abs(low)):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if least_evidence(family, tally, ranks, a, middle) >= middle else (low, middle)
+    return low
 
 
 @leaf

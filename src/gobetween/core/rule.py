@@ -52,9 +52,18 @@ class Looks(NamedTuple):
     memory: Floats  # the rule's own
 
 
+class _Compiled:
+    """A rule's class as compiled code sees it: found under the rule's own class, so that the cache of kernels can name it."""
+
+    def __get__(self, rule: object, kind: type[Any]) -> type[Any]:
+        found: type[Any] = compiled_kind(kind)  # type: ignore[arg-type]  # classes are hashable
+        return found
+
+
 class Rule:
     """What sampling and stopping rules have in common."""
 
+    _compiled: ClassVar[_Compiled] = _Compiled()
     name: ClassVar[str] = ""
     """What files, the command line and saved learners call it."""
     words: ClassVar[Mapping[str, Mapping[str, object]]] = {}
@@ -157,8 +166,8 @@ def compiled_kind(kind: type[Any]) -> type[Any]:
     if issubclass(kind, tuple):
         return kind
     names = namedtuple(kind.__name__, parameters_of(kind))  # type: ignore[misc]  # its fields are found out here
-    own = {"__slots__": (), "__init__": lambda self, *_: None, "__module__": kind.__module__, "__qualname__": kind.__qualname__}
-    return type(kind.__name__, (names, kind), own)
+    place = {"__module__": kind.__module__, "__qualname__": f"{kind.__qualname__}._compiled"}
+    return type(kind.__name__, (names, kind), {"__slots__": (), "__init__": lambda self, *_: None, **place})
 
 
 def compiled_form(rule: Any) -> Any:

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gobetween.core.frank_wolfe import direction, least_served
+from gobetween.core.hedge import next_shares
+from gobetween.core.pursuit import stranger
 from gobetween.core.registry import register
-from gobetween.core.rule import SamplingRule
+from gobetween.core.rule import SamplingRule, View
+from gobetween.core.tracking import furthest_behind
 from gobetween.core.types import Bools, Floats
 from gobetween.errors import ProblemError
 
@@ -139,6 +143,54 @@ class Oracle(SamplingRule):
         from gobetween.core.bound import lower_bound
 
         return Static(lower_bound(problem).omega)
+
+
+@register
+@dataclass(frozen=True)
+class FrankWolfe(SamplingRule):
+    """Frank–Wolfe steps on the lower-bound problem, one for each query, by Wang, Tzeng and Proutiere ("Fast Pure Exploration
+    via Frank-Wolfe", NeurIPS 2021), carried over to mediators: to compare with.
+
+    A step goes where all rivals gain that are within t^(−9/10)/E of the closest one; when ⌊t/E⌋ is a square, and until every
+    arm has been seen, it goes to equal shares. Asked is whoever has the fewest queries in proportion.
+    """
+
+    name: ClassVar[str] = "frank-wolfe"
+    draws: ClassVar[bool] = False
+
+    def memory(self, K: int, E: int) -> Floats:
+        return np.zeros(E)
+
+    def choose(self, view: View, available: Bools, rng: np.random.Generator) -> int:
+        view.memory[:] += direction(view)
+        return least_served(view.memory, view, available)
+
+
+@register
+@dataclass(frozen=True)
+class Game(SamplingRule):
+    """AdaHedge over mediators against the rival who is hardest to exclude, with optimistic gains and C-tracking, by Degenne,
+    Koolen and Ménard ("Non-Asymptotic Pure Exploration by Solving Games", NeurIPS 2019), carried over to mediators: to compare
+    with.
+
+    Until every arm has been seen shares are equal. Whoever has no declared policy is asked √t − E/2 times at least.
+    """
+
+    name: ClassVar[str] = "game"
+    draws: ClassVar[bool] = False
+
+    def memory(self, K: int, E: int) -> Floats:
+        return np.zeros((K + 1, E + 1))
+
+    def choose(self, view: View, available: Bools, rng: np.random.Generator) -> int:
+        E = len(available)
+        everyone, tracked = np.arange(E), view.memory[-1, :E]
+        e = stranger(~view.declared, everyone, available, view.N_e, view.t)
+        if e >= 0:
+            tracked[e] += 1.0
+            return e
+        tracked += next_shares(view)
+        return furthest_behind(tracked, view.N_e, everyone, available)
 
 
 def _choice(name: str, value: object, allowed: tuple[str, ...]) -> None:

@@ -73,7 +73,7 @@ def reproduce(
     found = []
     for table in (TABLES[name] for name in dict.fromkeys(tables)):
         for rule, stopping in (("paper", GLR()), ("default", EProcess())):
-            for column in table.columns:
+            for column in table.columns + (table.ours if rule == "default" else ()):
                 count = runs or RUNS[table.name]
                 result = simulate(column.problem, column.sampling, stopping, table.deltas, count, seed, progress=progress)
                 found.append(_reproduced(table, column, rule, result))
@@ -91,7 +91,8 @@ def check(tables: Sequence[str], runs: int | None) -> None:
 
 def count_runs(tables: Sequence[str], runs: int | None) -> int:
     """How many runs `reproduce` makes in all."""
-    return sum(2 * len(TABLES[name].columns) * (runs or RUNS[name]) for name in dict.fromkeys(tables) if name in TABLES)
+    known = [TABLES[name] for name in dict.fromkeys(tables) if name in TABLES]
+    return sum((2 * len(table.columns) + len(table.ours)) * (runs or RUNS[table.name]) for table in known)
 
 
 def _reproduced(table: Table, column: Column, rule: str, result: Runs) -> Reproduced:

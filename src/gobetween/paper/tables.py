@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from gobetween.core.families import Gaussian
 from gobetween.core.problem import Problem
 from gobetween.core.rule import SamplingRule
-from gobetween.core.sampling import Tracking, UniformSampling
+from gobetween.core.sampling import Pursuit, Tracking, UniformSampling
 
 DIRECT = Problem([1.5, 1.0, 0.7, 0.5], family=Gaussian(1.0))
 EXPERIMENT_1 = Problem(
@@ -25,6 +25,8 @@ class Column:
     sampling: SamplingRule
     means: tuple[float | None, ...]
     half_widths: tuple[float | None, ...]
+    beside: str = ""
+    """The paper's column that one of ours is compared with; its own name if empty."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,16 @@ class Table:
     runs: int
     """How many runs the paper says that it made."""
     columns: tuple[Column, ...]
+    ours: tuple[Column, ...]
+    """Our own sampling rule, which the paper does not have."""
+
+
+def _ours(problem: Problem, rows: int) -> tuple[Column, ...]:
+    nothing = (None,) * rows
+    return (
+        Column("Pursuit", problem, Pursuit(), nothing, nothing, "TaS-MF-k"),
+        Column("Pursuit, π unknown", problem, Pursuit(policies="unknown"), nothing, nothing, "TaS-MF-u"),
+    )
 
 
 TABLE_1 = Table(
@@ -56,6 +68,7 @@ TABLE_1 = Table(
         ),
         Column("Uniform", EXPERIMENT_1, UniformSampling(), (1689.71, 1891.62, 2245.46, 2619.26), (25.98, 29.76, 33.03, 37.53)),
     ),
+    _ours(EXPERIMENT_1, 4),
 )
 TABLE_2 = Table(
     "table2",
@@ -78,5 +91,6 @@ TABLE_2 = Table(
             (63.77, 60.53, 65.54, 56.74, 60.55, 63.32, 60.18, 61.40, 61.08, 62.64, 67.12, 59.57, None),
         ),
     ),
+    _ours(EXPERIMENT_2, 13),
 )
 TABLES = {table.name: table for table in (TABLE_1, TABLE_2)}
