@@ -1,6 +1,7 @@
 """Runs that say on the way how long they will take: are forecasts right as often as they claim?"""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from gobetween.core.types import Bools, Floats
 from gobetween.paper.tables import DIRECT, EXPERIMENT_1, EXPERIMENT_2
 from gobetween.simulation.engine import ladder
 
+#: Of the way.
+MOMENTS = (0.25, 0.5, 0.75)
 THREE = [[0.5, 0.3, 0.2], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
 
 
@@ -101,3 +104,23 @@ def stopping_times(instance: Instance, seeds: range, most: int = 1_000_000) -> l
         run.go(most)
         taken.append(run.t)
     return taken
+
+
+class Asked(NamedTuple):
+    """What a run said on its way, and what came of it."""
+
+    moment: float
+    forecast: gb.Forecast | None
+    truth: int
+
+
+def asked_on_the_way(name: str, seeds: range) -> list[Asked]:
+    """The forecasts of runs of an instance."""
+    instance, found = INSTANCES[name], []
+    for seed in seeds:
+        (tau,) = stopping_times(instance, range(seed, seed + 1))
+        run = Run(instance, seed)
+        for moment in MOMENTS:
+            run.go(max(1, int(moment * tau)))
+            found.append(Asked(moment, run.learner.forecast(), tau - run.t))
+    return found

@@ -19,7 +19,7 @@ import numpy as np
 from gobetween.core.families import Bernoulli, Bounded, Exponential, Gaussian, Poisson
 from gobetween.core.family import Family
 from gobetween.core.jit import index
-from gobetween.core.pursuit import CALM, ETA, FORCE
+from gobetween.core.pursuit import CALM, ETA
 from gobetween.core.sampler import C_TRACKING, D_TRACKING, FIXED, PURSUIT, Sampler
 from gobetween.core.stopper import PAIRS, RANKS, OwnStopper, Stopper, glr, growth
 from gobetween.core.types import Bools, Floats, Ints
@@ -236,7 +236,7 @@ def _gains(family: Family, course: Course, t: int) -> Floats:
     gains = np.where(q > 0.0, q * d_rival, 0.0)
     rows = np.arange(len(leader))
     gains[rows, leader] = np.where(q > 0.0, q * d_leader, 0.0).sum(axis=1)
-    want = course.N / (course.reach * FORCE * math.sqrt(t))
+    want = course.N / (course.reach * math.sqrt(t / course.N.shape[1]))
     scarce = want.argmin(axis=1)
     forced = want[rows, scarce] < 1.0
     gains[forced] = 0.0
