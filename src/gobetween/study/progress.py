@@ -42,7 +42,7 @@ class Progress:
     """The oldest open query, when later answers wait for it to be counted."""
     queries_to_go: float
     """Estimated: what the statistic lacks, at the rate of the shares that the rule plans or, where it plans none, of the pulls
-    so far; ∞ while that is unknown."""
+    so far; ∞ while that is unknown. `Learner.forecast` looks closer, and has a range."""
     p_value: float
     """Against "some other arm is strictly better than the leader", valid whenever one looks. Not the chance that it is best."""
     arms: tuple[ArmReport, ...]

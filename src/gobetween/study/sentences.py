@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from gobetween.export import numbered
+from gobetween.study.forecast import Forecast
 from gobetween.study.missing import jump_words, missing_condition, missing_words
 from gobetween.study.progress import Progress
 from gobetween.study.state import StudyState
@@ -32,7 +33,7 @@ def condition(state: StudyState) -> str:
     return f", if {said} did not depend on {rewards}" if said else ""
 
 
-def how_far(state: StudyState, progress: Progress) -> str:
+def how_far(state: StudyState, progress: Progress, ahead: Forecast | None) -> str:
     """How far from stopping, and what that means."""
     if state.stopped is not None and state.stopped["verdict"] == "budget":
         return "The study has stopped; answers that still come are counted, and can bring the verdict of the rule."
@@ -42,10 +43,24 @@ def how_far(state: StudyState, progress: Progress) -> str:
         f"It stops when the evidence against every rival reaches {progress.threshold:.2f} nats; "
         f"now it is {progress.statistic:.2f}."
     )
+    if ahead is not None:
+        more = numbered(_rough(ahead.median), "more query is", "more queries are")
+        return f"{words} At the present estimates about {more} to be expected ({_between(ahead)})."
     if math.isfinite(progress.queries_to_go):
         more = numbered(math.ceil(progress.queries_to_go), "more query is", "more queries are")
         return f"{words} At the present estimates about {more} to be expected."
     return words + _why_unknown(progress)
+
+
+def _between(ahead: Forecast) -> str:
+    if math.isinf(ahead.high):
+        return f"9 times of 10 {_rough(ahead.low):,} or more"
+    return f"8 times of 10 between {_rough(ahead.low):,} and {_rough(ahead.high):,}"
+
+
+def _rough(queries: float) -> int:
+    """Two digits, which is more than is known."""
+    return math.ceil(queries) if queries < 100.0 else int(float(f"{queries:.2g}"))
 
 
 def _why_unknown(progress: Progress) -> str:

@@ -81,6 +81,9 @@ class Status:
     waiting_for: int | None
     """The query that the verdict waits for, while later answers are there already."""
     queries_to_go: float | None
+    """As `queries_range`, or roughly where that is not known; None where nobody can say."""
+    queries_range: list[float | None] | None
+    """Between these 8 times of 10, see `Learner.forecast`; the higher end may be open (None)."""
     cost_to_go: float | None
     queries: int
     cost: float
@@ -120,7 +123,8 @@ def status_of(name: str, state: StudyState, now: float, seq: int) -> Status:
     """Read a state."""
     spec, progress = state.spec, state.learner.progress
     queries, cost = state.spent
-    to_go: float | None = json_safe(progress.queries_to_go)
+    ahead = state.learner.forecast() if progress.queries_to_go > 0.0 else None
+    to_go: float | None = json_safe(progress.queries_to_go if ahead is None else ahead.median)
     shares = progress.target or progress.shares
     per_query = sum(shares.get(m, 0.0) * c for m, c in zip(spec.mediators, spec.costs, strict=True))
     return Status(
@@ -128,7 +132,7 @@ def status_of(name: str, state: StudyState, now: float, seq: int) -> Status:
         title=spec.title,
         state="stopped" if state.stopped is not None else "paused" if state.paused else "running",
         sentence=sentence(state, progress),
-        how_far=how_far(state, progress),
+        how_far=how_far(state, progress, ahead),
         verdict=None if state.stopped is None else cast(Verdict, dict(state.stopped)),
         leader=progress.leader,
         statistic=progress.statistic,
@@ -142,6 +146,7 @@ def status_of(name: str, state: StudyState, now: float, seq: int) -> Status:
         told=progress.told,
         waiting_for=None if progress.waiting_for is None else progress.waiting_for.id,
         queries_to_go=to_go,
+        queries_range=None if ahead is None else json_safe([ahead.low, ahead.high]),
         cost_to_go=None if to_go is None else to_go * per_query,
         queries=queries,
         cost=cost,

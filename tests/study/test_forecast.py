@@ -1,0 +1,93 @@
+"""How many more queries a learner says that it needs, and whether that is so."""
+
+import math
+
+import numpy as np
+import pytest
+from forecast_runs import asked_on_the_way
+
+import gobetween as gb
+from gobetween.core.jit import ENABLED
+from gobetween.study.spec import parse_study
+from gobetween.study.store.memory import Memory
+from gobetween.study.study import Study
+
+
+@pytest.mark.parametrize("name", ["Table 1", "direct", "near tie"])
+def test_the_range_holds_the_truth_about_eight_times_of_ten(name: str) -> None:
+    """docs/validity-forecast.md has the same of 2,000 runs of every instance."""
+    found = asked_on_the_way(name, range(50 if ENABLED else 4))
+    said = [one for one in found if one.forecast is not None]
+    held = [one.forecast.low <= one.truth <= one.forecast.high for one in said if one.forecast is not None]
+    assert len(said) > 0.9 * len(found)
+    assert 0.7 <= np.mean(held) <= 0.9 if ENABLED else any(held)
+
+
+def told(family: gb.Family | str, rewards: dict[str, list[float]], **options: object) -> gb.Learner:
+    one = gb.Learner(list(rewards), 2, family=family, delta=1e-4, **options)  # type: ignore[arg-type]  # whatever is tested
+    for arm, values in rewards.items():
+        for i, reward in enumerate(values):
+            one.tell(mediator=one.mediators[i % 2], arm=arm, reward=reward)
+    return one
+
+
+@pytest.mark.parametrize("sampling", ["pursuit", "tracking", "uniform"])
+@pytest.mark.parametrize("stopping", ["e-process", "paper"])
+def test_one_state_has_one_forecast(sampling: str, stopping: str) -> None:
+    one = told("bernoulli", {"a": [1, 1, 0, 1], "b": [0, 0, 1, 0]}, sampling=sampling, stopping=stopping, seed=3)
+    found = one.forecast()
+    assert found is not None
+    assert 0 < found.low < found.median < found.high
+    assert found == one.forecast() == gb.Learner.from_dict(one.to_dict()).forecast()
+
+
+@pytest.mark.parametrize(
+    ("family", "rewards"),
+    [
+        (gb.Gaussian(2.0), {"a": [4.0, 5.5, 6.0], "b": [0.0, -1.0, 1.0], "c": [1.0, 1.5, 0.0]}),
+        (gb.Poisson(), {"a": [4, 6, 7], "b": [0, 0, 0], "c": [1, 2, 1]}),
+        (gb.Exponential(), {"a": [4.0, 6.0, 9.0], "b": [0.1, 0.3, 0.1], "c": [1.0, 1.5, 0.3]}),
+        (gb.Bounded(-1.0, 3.0), {"a": [3.0, 2.5, 3.0], "b": [-1.0, -1.0, -1.0], "c": [1.0, 1.5, 0.0]}),
+        (gb.Bernoulli(), {"a": [1, 1, 1], "b": [0, 0, 0], "c": [0, 1, 0]}),
+    ],
+    ids=lambda value: value.name if isinstance(value, gb.Family) else "",
+)
+def test_every_family_has_one(family: gb.Family, rewards: dict[str, list[float]]) -> None:
+    found = told(family, rewards).forecast()
+    assert found is not None
+    assert 0 < found.low <= found.median <= found.high
+
+
+def test_more_evidence_means_fewer_queries() -> None:
+    few, many = (told(gb.Gaussian(1.0), {"a": [1.0, 2.0] * n, "b": [0.0, 1.0] * n}).forecast() for n in (3, 7))
+    assert few is not None
+    assert many is not None
+    assert many.median < few.median
+    assert many.high / many.low < few.high / few.low
+
+
+def test_nothing_is_said_where_nothing_is_known() -> None:
+    assert gb.Learner(2, 2).forecast() is None
+    assert told("bernoulli", {"a": [1, 1, 1], "b": []}).forecast() is None
+    assert told("bernoulli", {"a": [1, 0], "b": [1, 0]}).forecast() is None
+    done = told(gb.Gaussian(0.01), {"a": [1.0] * 9, "b": [0.0] * 9})
+    assert done.done
+    assert done.forecast() == (0.0, 0.0, 0.0)
+
+
+def test_a_study_says_so() -> None:
+    spec = {"family": "bernoulli", "delta": 1e-4, "arms": [{"name": "a"}, {"name": "b"}], "mediators": [{"name": "z"}]}
+    store = Memory()
+    store.create("s", parse_study(spec, "test").to_dict(), {})
+    study = Study(store, "s")
+    for i in range(20):
+        study.tell(mediator="z", arm="ab"[i % 2], reward=int(i % 4 != 1), again=True)
+    status = study.status()
+    assert status.queries_to_go is not None
+    assert status.queries_range is not None
+    low, high = status.queries_range
+    assert low is not None
+    assert high is not None
+    assert 0 < low < status.queries_to_go < high
+    assert status.to_dict()["queries_range"] == [low, high]
+    assert f"to be expected (8 times of 10 between {math.ceil(low)} and " in status.how_far
