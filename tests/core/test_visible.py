@@ -1,5 +1,6 @@
 """What "no sign" is worth: at the difference that is said to show an alarm is raised more often than not, at a third of it rarely."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import gobetween as gb
 from gobetween.core.alarms import Facts, alarms_of, confounding_alarms, log_policy_evidence, policy_alarms, visible_share
 from gobetween.core.types import Floats, Ints
+from gobetween.core.visible import least_visible
 from gobetween.pages.log import sentences
 from gobetween.pages.status import no_signs
 
@@ -87,6 +89,24 @@ def test_it_agrees_with_what_was_measured() -> None:
         facts = Facts(gb.Bernoulli(), ["a"], ["m", "n"], N_ea, [None, None], 0.05, S_ea=0.5 * N_ea)
         assert alarms_of(facts)[0].visible == pytest.approx(difference, abs=0.012)
         assert visible_share(n, np.array([0.5, 0.5]), np.log(100.0)) == pytest.approx(share, abs=0.012)
+
+
+def test_few_steps_find_it() -> None:
+    """Also where evidence is steep, near the end of the means: a hundred mediators, of which one must differ very much."""
+    for n, limit in ((100, 9.2), (30, 3.0), (10_000, 6.0)):
+        looked: list[float] = []
+
+        def evidence(d: float, n: int = n, looked: list[float] = looked) -> float:
+            looked.append(d)
+            q = 0.49 + d
+            gained = q * math.log(q / 0.49) + (1.0 - q) * math.log((1.0 - q) / 0.51)
+            return n * gained - (60.0 if n == 100 else 2.0)
+
+        found = least_visible(evidence, 0.5 / np.sqrt(n), 0.51, limit)
+        assert found is not None
+        assert len(looked) <= 15
+        exact = found - 0.25 / np.sqrt(n)
+        assert found > 0.509 or evidence(0.97 * exact) < limit < evidence(1.03 * exact)
 
 
 def test_it_is_said_in_words_and_json() -> None:

@@ -291,7 +291,7 @@ def log_kt(counts: Ints, policy: Floats) -> float:
     if counts[~support].any():
         return math.inf
     seen, probabilities = counts[support], policy[support]
-    K, n = len(seen), int(seen.sum())
+    K, n = len(seen), float(seen.sum())  # counts that are expected need not be whole
     mixture = math.lgamma(K / 2) - math.lgamma(n + K / 2) + sum(math.lgamma(c + 0.5) - math.lgamma(0.5) for c in seen.tolist())
     return mixture - float(seen @ np.log(probabilities))
 
