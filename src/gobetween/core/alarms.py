@@ -275,14 +275,20 @@ def log_policy_evidence(counts: Ints, policy: Floats) -> float:
     K, n = int(support.sum()), int(counts.sum())
     if K < 3 or math.isinf(together):  # two arms: one against the rest is the same again
         return together
-    share = math.log(4.0 * K)
-    parts = [together - math.log(2.0)]
-    for c, p in zip(counts[support].tolist(), policy[support].tolist(), strict=True):
-        parts.append(log_kt(np.array([c, n - c]), np.array([p, 1.0 - p])) - share)
-        if c == 0:
-            parts.append(-n * math.log1p(-p) - share)
-    top = max(parts)
-    return top + math.log(math.fsum(math.exp(part - top) for part in parts))
+    c, p = counts[support].astype(np.float64), policy[support]
+    rest = np.log1p(-np.minimum(p, 1.0 - 1e-16))
+    alone = (
+        log_gamma(c + 0.5) + log_gamma(n - c + 0.5) - math.lgamma(n + 1.0) - math.log(math.pi) - c * np.log(p) - (n - c) * rest
+    )
+    never = -n * rest[c == 0]
+    parts = np.concatenate([[together - math.log(2.0)], alone - math.log(4.0 * K), never - math.log(4.0 * K)])
+    top = float(parts.max())
+    return top + math.log(float(np.exp(parts - top).sum()))
+
+
+def log_gamma(x: Floats) -> Floats:
+    """Ln Γ of each."""
+    return np.array([math.lgamma(value) for value in x.tolist()])
 
 
 def log_kt(counts: Ints, policy: Floats) -> float:
@@ -292,7 +298,7 @@ def log_kt(counts: Ints, policy: Floats) -> float:
         return math.inf
     seen, probabilities = counts[support], policy[support]
     K, n = len(seen), float(seen.sum())  # counts that are expected need not be whole
-    mixture = math.lgamma(K / 2) - math.lgamma(n + K / 2) + sum(math.lgamma(c + 0.5) - math.lgamma(0.5) for c in seen.tolist())
+    mixture = math.lgamma(K / 2) - math.lgamma(n + K / 2) + float((log_gamma(seen + 0.5) - math.lgamma(0.5)).sum())
     return mixture - float(seen @ np.log(probabilities))
 
 
