@@ -19,8 +19,9 @@ from gobetween.simulation.summary import exact_interval
 from gobetween.study.forecast import HIGH, LOW, MIDDLE, WORLDS
 
 RUNS = 2000
-CHUNK = 100
-SEEDS = 100_000
+CHUNK = 20
+MISSED: list[str] = []
+SEEDS = 200_000
 
 
 def row(name: str, runs: int, pool: ProcessPoolExecutor) -> list[str]:
@@ -39,18 +40,18 @@ def row(name: str, runs: int, pool: ProcessPoolExecutor) -> list[str]:
         cells = f"{held / len(said):.1%} ({left:.1%} to {right:.1%}) | {np.mean(truth < low):.1%} | {np.mean(truth > high):.1%}"
         lines.append(f"| {name} | {moment:.0%} | {len(said):,} of {len(here):,} | {cells} | {middle} |")
         print(lines[-1], flush=True)
-        assert left <= 0.85, (name, moment, held, len(said))
-        assert right >= 0.75, (name, moment, held, len(said))
+        if not (left <= 0.85 and right >= 0.75):
+            MISSED.append(f"{name} at {moment:.0%}")
     return lines
 
 
-def main() -> None:
+def main(runs: int) -> None:
     """Write the page."""
     header = "| instance | of the way | said | the range holds (95%, exact) | sooner | later | truth | said | from | to |"
     lines = [header, "|" + "---|" * 10]
     with ProcessPoolExecutor(2) as pool:
         for name in INSTANCES:
-            lines += row(name, RUNS, pool)
+            lines += row(name, runs, pool)
     places = f"of {WORLDS} worlds those in places {LOW}, {MIDDLE} and {HIGH} by how long they take"
     words = (
         "Every run is asked on its way how many more queries it takes (`Learner.forecast`): at a quarter, half and three",
@@ -63,7 +64,8 @@ def main() -> None:
         "",
     )
     write("validity-forecast.md", "do forecasts hold what they say?", *words, *lines)
+    assert not MISSED, MISSED
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else RUNS)

@@ -15,7 +15,7 @@ from gobetween.study.study import Study
 
 @pytest.mark.parametrize("name", ["Table 1", "direct", "near tie"])
 def test_the_range_holds_the_truth_about_eight_times_of_ten(name: str) -> None:
-    """docs/validity-forecast.md has the same of 2,000 runs of every instance."""
+    """docs/validity-forecast.md has the same of more runs and instances."""
     found = asked_on_the_way(name, range(50 if ENABLED else 4))
     said = [one for one in found if one.forecast is not None]
     held = [one.forecast.low <= one.truth <= one.forecast.high for one in said if one.forecast is not None]

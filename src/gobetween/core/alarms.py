@@ -277,9 +277,8 @@ def log_policy_evidence(counts: Ints, policy: Floats) -> float:
         return together
     c, p = counts[support].astype(np.float64), policy[support]
     rest = np.log1p(-np.minimum(p, 1.0 - 1e-16))
-    alone = (
-        log_gamma(c + 0.5) + log_gamma(n - c + 0.5) - math.lgamma(n + 1.0) - math.log(math.pi) - c * np.log(p) - (n - c) * rest
-    )
+    mixture = log_gamma(c + 0.5) + log_gamma(n - c + 0.5) - math.lgamma(n + 1.0) - math.log(math.pi)
+    alone = mixture - c * np.log(p) - (n - c) * rest
     never = -n * rest[c == 0]
     parts = np.concatenate([[together - math.log(2.0)], alone - math.log(4.0 * K), never - math.log(4.0 * K)])
     top = float(parts.max())
@@ -298,7 +297,11 @@ def log_kt(counts: Ints, policy: Floats) -> float:
         return math.inf
     seen, probabilities = counts[support], policy[support]
     K, n = len(seen), float(seen.sum())  # counts that are expected need not be whole
-    mixture = math.lgamma(K / 2) - math.lgamma(n + K / 2) + float((log_gamma(seen + 0.5) - math.lgamma(0.5)).sum())
+    mixture = (
+        math.lgamma(K / 2)
+        - math.lgamma(n + K / 2)
+        + float((log_gamma(np.asarray(seen + 0.5, np.float64)) - math.lgamma(0.5)).sum())
+    )
     return mixture - float(seen @ np.log(probabilities))
 
 

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from gobetween.study.learner import Learner
 
 #: Worlds, and which of them, by how long they take, are the ends of the range and its middle.
-WORLDS, LOW, MIDDLE, HIGH = 99, 5, 33, 70
+WORLDS, LOW, MIDDLE, HIGH = 99, 8, 38, 78
 #: A block of queries: this part of those played so far, and of all.
 PART, OF_ALL = 0.1, 0.04
 BLOCKS = 250
-#: How fast what a mixture costs grows, in ln t: two means are learnt, or with contrasts one gap.
-COST, COST_OF_GAP = 1.0, 0.25
+#: How fast what two mixtures cost grows, in ln t. What a contrast costs hardly does: its prior fits the gap it finds.
+COST = 1.0
 
 
 class Forecast(NamedTuple):
@@ -212,7 +212,7 @@ def _needed(learner: "Learner") -> Callable[[int], float]:
         return lambda s: constant + float(growth(stopper, index(t + s)))
     Z = float(glr(learner.family, learner._counted)[1])
     spent = Z - stopper.reading(learner.family, learner._counted, t, Z)[0]
-    cost = COST_OF_GAP if stopper.ranks.contrast.share > 0.0 else COST
+    cost = 0.0 if stopper.ranks.contrast.share > 0.0 else COST
     return lambda s: constant + spent + cost * math.log((t + s) / t)
 
 
