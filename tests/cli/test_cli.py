@@ -205,7 +205,7 @@ def test_simulate_json_has_the_documented_shape() -> None:
     [
         (["--runs", "0"], "runs = 0: must be a whole number, 1 or more"),
         (["--delta", "2"], "--delta: delta = 2: the risk"),
-        (["--sampling", "psychic"], "--sampling = 'psychic': choose one of tracking, tracking-d"),
+        (["--sampling", "psychic"], "--sampling = 'psychic': choose one of pursuit, pursuit-unknown"),
         (["--csv", "/nowhere/runs.csv"], "--csv /nowhere/runs.csv: cannot be written"),
     ],
 )

@@ -247,7 +247,7 @@ def test_command_line_and_export(grid: Path) -> None:
         ("runs = 20", 'runs = "many"', "runs = 'many': must be a whole number, 1 or more"),
         ("seed = 5", "seed = -5", "seed = -5: must be a whole number, 0 or more"),
         ("max_steps = 60", "max_steps = 1.5", "max_steps = 1.5: must be a whole number, 1 or more"),
-        ('"uniform"]', '"psychic"]', "sampling[1] = 'psychic': choose one of tracking, tracking-d"),
+        ('"uniform"]', '"psychic"]', "sampling[1] = 'psychic': choose one of pursuit, pursuit-unknown"),
         ('"uniform"]', '"tracking"]', "sampling[1].name = 'tracking' is also the name of sampling[0]: names must differ"),
         ('"uniform"]', "7]", "sampling[1] = 7: must be the name of a rule or a table with a rule"),
         ('rule = "glr"', 'rule = "best"', "stopping[1].rule = 'best': choose one of e-process, glr"),

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gobetween.errors import StoreError, StudyError
+from gobetween.files.rules import present
 from gobetween.study.events import row_after
 from gobetween.study.record import QueryRow, Store, StudyRecord
 from gobetween.study.saved import unpack
@@ -103,13 +104,19 @@ def _compare_snapshots(state: StudyState, snapshot: Mapping[str, Any], found: li
     if held["old_trail"]:  # its moments were chosen by an earlier rule, which nobody can replay
         replayed |= {"trail": held["trail"], "old_trail": True}
     for each in (replayed, held):
-        each["learner"] = _plain(each["learner"])
+        each["learner"], each["spec"] = _plain(each["learner"]), _renamed(each["spec"])
     _compare(replayed, {key: value for key, value in held.items() if key != "seq"}, "snapshot", found)
 
 
 def _plain(learner: Mapping[str, Any]) -> dict[str, Any]:
-    """A saved learner with all its numbers as such."""
-    return {key: value.tolist() if hasattr(value, "tolist") else value for key, value in unpack(learner).items()}
+    """A saved learner with all its numbers as such, and its rules as they are called now."""
+    plain = {key: value.tolist() if hasattr(value, "tolist") else value for key, value in unpack(learner).items()}
+    return {"most": 0.0, "plan": None} | _renamed(plain)
+
+
+def _renamed(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A spec or a learner with its rules as they are called now."""
+    return {**data, **{side: present(data[side]) for side in ("sampling", "stopping")}}
 
 
 def _without(learner: Mapping[str, Any], *keys: str) -> dict[str, Any]:
