@@ -166,7 +166,7 @@ def simulate(*arguments: object) -> subprocess.CompletedProcess[str]:
 def test_simulate_shows_a_table_and_writes_rows(tmp_path: Path) -> None:
     done = simulate("--csv", tmp_path / "runs.csv", "--delta", "0.4,0.1")
     assert done.returncode == 0, done.stderr
-    assert "Sampling tracking, stopping e-process, 6 runs" in done.stdout
+    assert "Sampling pursuit, stopping e-process, 6 runs" in done.stdout
     assert "Rewards: gaussian, σ = 1" in done.stdout
     assert "128.8" in done.stdout
     rows = (tmp_path / "runs.csv").read_text().splitlines()

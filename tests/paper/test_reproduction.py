@@ -128,7 +128,7 @@ def test_the_report_opens_offline(tmp_path: Path) -> None:
     assert f"The report is {tmp_path}/here/report.html" in done.stdout.replace("\n", "")
     with (tmp_path / "here" / "cells.csv").open(encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
-    assert len(rows) == 2 * 4 * 4 + 2 * 2 * 13
+    assert len(rows) == (2 * 4 + 2) * 4 + (2 * 2 + 2) * 13
     assert max(len(line) for line in done.stdout.splitlines() if line.count("±") in (1, 2) and "%" in line[-60:]) <= 80
     figures = {path.stem for path in (tmp_path / "here" / "figures").glob("*.html")}
     with browser_page() as page:

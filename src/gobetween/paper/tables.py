@@ -47,7 +47,7 @@ def _ours(problem: Problem, rows: int) -> tuple[Column, ...]:
     nothing = (None,) * rows
     return (
         Column("Pursuit", problem, Pursuit(), nothing, nothing, "TaS-MF-k"),
-        Column("Pursuit, π unknown", problem, Pursuit(policies="unknown"), nothing, nothing, "TaS-MF-u"),
+        Column("Pursuit-u", problem, Pursuit(policies="unknown"), nothing, nothing, "TaS-MF-u"),
     )
 
 
