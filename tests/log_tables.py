@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import gobetween as gb
-from gobetween.core.eprocess import log_evalue
+from gobetween.core.contrast import new_contrast
+from gobetween.core.ranks import least_evidence, new_ranks
 from gobetween.core.state import count, new_tally
 
 POLICIES = np.array([[0.6, 0.3, 0.1], [0.1, 0.3, 0.6]])
@@ -48,12 +49,13 @@ def naive_claim(columns: dict[str, list[Any]], delta: float) -> tuple[str, int] 
     """Row by row, with the whole e-process at every row, once every arm of the log has been seen."""
     arms = sorted(set(columns["arm"]))
     tally, K = new_tally(len(arms)), len(arms)
+    ranks = new_ranks(K, new_contrast(K, 0.0, 1.0), 0.0)
     for i, (arm, x) in enumerate(zip(columns["arm"], columns["reward"], strict=True)):
         count(tally, arms.index(arm), x)
         if tally.N_a.all():
             best = int(np.argmax(tally.mu_hat))
             rivals = [b for b in range(K) if b != best and tally.mu_hat[b] < tally.mu_hat[best]]
-            least = min((log_evalue(gb.Bernoulli(), tally, best, b, -np.inf) for b in rivals), default=-np.inf)
-            if len(rivals) == K - 1 and least >= np.log((K - 1) / delta):
+            limit = float(-np.log(delta))
+            if len(rivals) == K - 1 and least_evidence(gb.Bernoulli(), tally, ranks, best, limit) >= limit:
                 return arms[best], i + 1
     return None

@@ -249,13 +249,21 @@ def least_evidence(family: Family, tally: Tally, ranks: Ranks, a: int, enough: f
     return least
 
 
+@leaf
 def largest_evidence(family: Family, tally: Tally, ranks: Ranks, a: int) -> float:
     """The largest limit that the evidence for a reaches, to 1e-10: `least_evidence` looks closely where a limit decides."""
-    low = float(least_evidence(family, tally, ranks, a, -math.inf))
-    high = low + math.log(max(len(tally.N_a), 2))
-    while low > -math.inf and high - low > 1e-10 * max(1.0, abs(low)):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if least_evidence(family, tally, ranks, a, middle) >= middle else (low, middle)
+    low = least_evidence(family, tally, ranks, a, -math.inf)
+    if tally.N_a.shape[0] == 2 or not low > 0.0:  # exact, or far from any limit
+        return low
+    high, close, halve = low + math.log(float(tally.N_a.shape[0])), 1e-10 * max(1.0, low), True
+    while high - low > close:
+        limit = 0.5 * (low + high) if halve else low + close  # in turn: mostly what was found last cannot be improved on
+        found = least_evidence(family, tally, ranks, a, limit)
+        if found >= limit:
+            low = min(found, high)
+        else:
+            high = limit
+        halve = not halve
     return low
 
 

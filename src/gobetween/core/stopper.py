@@ -55,7 +55,7 @@ class Stopper(NamedTuple):
         """The statistic, and h(t)."""
         best = int(best_seen(tally.mu_hat))
         if self.shape == RANKS:
-            return largest_evidence(family, tally, self.ranks, best) if Z > 0.0 else -math.inf, 0.0
+            return float(largest_evidence(family, tally, self.ranks, best)) if Z > 0.0 else -math.inf, 0.0
         if self.shape == PAIRS:
             return float(least_evalue(family, tally, best, -math.inf)) if Z > 0.0 else -math.inf, 0.0
         return Z, float(growth(self, t)) if t else 0.0
@@ -144,7 +144,7 @@ def new_stopper(
 def by_ranks(family: Family, tally: Tally) -> float:
     """The evidence for the leader by counts and sums alone."""
     ranks = new_ranks(len(tally.N_a), new_contrast(0, 0.0, 1.0), 0.0)
-    return largest_evidence(family, tally, ranks, int(best_seen(tally.mu_hat)))
+    return float(largest_evidence(family, tally, ranks, int(best_seen(tally.mu_hat))))
 
 
 @by_type("pair", inline=True)
