@@ -106,7 +106,7 @@ def test_queries_go_to_the_optimal_shares(rule: gb.SamplingRule, problem: gb.Pro
 
 @pytest.mark.parametrize("rule", [gb.FrankWolfe(), gb.Game()], ids=str)
 def test_unknown_policies_are_found_out(rule: gb.SamplingRule) -> None:
-    learner = gb.Learner(2, {"x": None, "y": [0.5, 0.5]}, sampling=rule, delta=1e-9)
+    learner = gb.Learner(2, {"x": None, "y": [0.5, 0.5]}, sampling=rule, delta=1e-9, family=gb.Gaussian(1.0))
     rng = np.random.default_rng(1)
     for _ in range(120):
         a = int(rng.random() < 0.5)

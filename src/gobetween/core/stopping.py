@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from gobetween.core.families import Gaussian
 from gobetween.core.family import Family, is_number
 from gobetween.core.registry import register
 from gobetween.core.rule import StoppingRule
-from gobetween.core.spread import scale_of
 from gobetween.errors import ProblemError
 
 if TYPE_CHECKING:
@@ -56,10 +56,9 @@ class EProcess(StoppingRule):
 
         if self.weights == "pairs":
             return new_stopper(PAIRS)
-        sigma = scale_of(family)
-        if sigma is None:
+        if not isinstance(family, Gaussian):  # contrasts need rewards whose tails are known to be a normal law's
             return new_stopper(RANKS, 0.0, K)
-        return new_stopper(RANKS, 0.0, K, self.contrast if K <= MOST_ARMS else 0.0, sigma, self.still)
+        return new_stopper(RANKS, 0.0, K, self.contrast if K <= MOST_ARMS else 0.0, family.sigma, self.still)
 
 
 #: What does not depend on the order of answers: the rule of logs, whose parts may be counted apart.
