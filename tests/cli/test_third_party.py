@@ -192,12 +192,12 @@ def test_a_package_brings_a_family_and_rules_and_leaves_again(home: Path) -> Non
     for command in (["simulate", "problem.toml"], ["plan", "problem.toml"], ["status"], ["ask"], ["doctor"]):
         assert "family.name = 'halves': choose one of gaussian" in run(home, *command, status=2)
     told = run(home, "experiment", "run", "problem.toml", "--runs", "4", status=2)
-    assert "sampling.rule = 'eager': choose one of tracking" in told
+    assert "sampling.rule = 'eager': choose one of pursuit" in told
     assert "or install the package that brings it" in told
     (home / "ours.toml").write_text(
         PROBLEM.replace('"halves", sigma', '"gaussian", sigma').replace('stopping = "patient"', ""), encoding="utf-8"
     )
-    assert "sampling.rule = 'eager': choose one of tracking" in run(home, "simulate", "ours.toml", status=2)
+    assert "sampling.rule = 'eager': choose one of pursuit" in run(home, "simulate", "ours.toml", status=2)
     (home / "ours.toml").write_text(
         (home / "ours.toml").read_text(encoding="utf-8").replace('{ rule = "eager", grain = 0.25 }', '"tracking"'),
         encoding="utf-8",
