@@ -20,13 +20,14 @@ def tally(*arms: tuple[int, float]) -> Tally:
 
 
 @pytest.mark.parametrize("rivals", [[(30, 10.0)], [(30, 10.0), (40, 12.0)], [(30, 10.0)] * 5])
-def test_a_p_value_is_the_smallest_risk_at_which_one_may_stop(rivals: list[tuple[int, float]]) -> None:
+@pytest.mark.parametrize("rule", [gb.EProcess(), gb.EProcess("pairs", 0.0, 0.0)], ids=["ranks", "pairs"])
+def test_a_p_value_is_the_smallest_risk_at_which_one_may_stop(rule: gb.EProcess, rivals: list[tuple[int, float]]) -> None:
     counted = tally((30, 27.0), *rivals)
     t = int(counted.N_a.sum())
-    p = weigh(FAMILY, gb.EProcess(), 0.1, counted, t).p_value
+    p = weigh(FAMILY, rule, 0.1, counted, t).p_value
     assert 0.0 < p < 0.2
-    assert weigh(FAMILY, gb.EProcess(), p * (1 + 1e-9), counted, t).reached
-    assert not weigh(FAMILY, gb.EProcess(), 0.97 * p, counted, t).reached  # a bound that is looked at closely where it matters
+    assert weigh(FAMILY, rule, p * (1 + 1e-6), counted, t).reached
+    assert not weigh(FAMILY, rule, p * (1 - 1e-6), counted, t).reached
 
 
 def test_of_tied_arms_the_first_leads_wherever_one_looks() -> None:
