@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rank_states import bound, scene
 
 import gobetween as gb
-from gobetween.core.contrast import Contrast, add_to_contrast, begin_anew, log_contrast, new_contrast
+from gobetween.core.contrast import Contrast, add_to_contrast, give_up, log_contrast, new_contrast
 
 NUMBER = st.floats(-50.0, 50.0)
 WEIGHT = st.floats(0.0, 40.0)
@@ -151,7 +151,7 @@ def test_a_correction_never_raises_the_evidence() -> None:
         found = scene(gb.Gaussian(1.0), seed)
         if found.ranks.contrast.share > 0.0:
             before = bound(found)
-            begin_anew(found.ranks.contrast, found.b)
+            give_up(found.ranks.contrast, found.b)
             after = bound(found)
             assert after <= before + 2e-4
             fell += after < before - 1e-3

@@ -69,7 +69,7 @@ def clear_contrast(contrast: Contrast) -> None:
     contrast.V[:] = 0.0
 
 
-def begin_anew(contrast: Contrast, a: int) -> None:
+def give_up(contrast: Contrast, a: int) -> None:
     """The contrasts of arm a are given up: with which weight each of its rewards was counted is not kept, so none can be taken
     back. Q is 0 from here on, which may only fall short: were it to start at 1 again, each time would add its share of risk.
     """

@@ -25,6 +25,16 @@ def at_common_mean(family: Family, tally: Tally, a: int, b: int, x: float) -> tu
 
 
 @leaf
+def tangents_meet(left: float, f: float, s: float, right: float, g: float, r: float) -> tuple[float, float]:
+    """Where the tangents of a convex function at two points meet, and how low they are there: it is nowhere lower between them.
+
+    The lower of the two, because the point is rounded, and a tangent may be as steep as 1e150.
+    """
+    x = left + (g - f - r * (right - left)) / (s - r)
+    return x, min(f + s * (x - left), g + r * (x - right))
+
+
+@leaf
 def log_evalue(family: Family, tally: Tally, a: int, b: int, enough: float) -> float:
     """The logarithm of E_{a>b} for a leader a that is above b, from below and to 1e-9 — or, once it is known to lie under
     `enough`, any number under it, and once it is known to reach it, any number from there to ln E.
@@ -54,8 +64,8 @@ def log_evalue(family: Family, tally: Tally, a: int, b: int, enough: float) -> f
         if (s <= 0.0 and x == high) or (s >= 0.0 and x == low) or s == 0.0:
             lower = f
         elif left > -math.inf and right < math.inf:
-            x = left + (f_right - f_left - s_right * (right - left)) / (s_left - s_right)  # where the tangents meet
-            lower = min(upper, f_left + s_left * (x - left), f_right + s_right * (x - right))  # both: x is rounded
+            x, lower = tangents_meet(left, f_left, s_left, right, f_right, s_right)
+            lower = min(upper, lower)
             margin = 0.05 * (right - left)
             x = x if left + margin < x < right - margin else 0.5 * (left + right)
             exhausted = not left < x < right  # sums so large that their digits do not reach 1e-9

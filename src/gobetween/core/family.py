@@ -62,7 +62,7 @@ class Family:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if issubclass(cls, tuple):  # as tuples all families without parameters would be equal
-            cls.__eq__, cls.__ne__, cls.__hash__ = _same, object.__ne__, _hash  # type: ignore[assignment]
+            cls.__eq__, cls.__ne__, cls.__hash__ = _same, object.__ne__, _hash  # type: ignore[assignment]  # methods
         ends = getattr(cls, "low", None), getattr(cls, "high", None)
         if "span" not in cls.__dict__ and all(isinstance(end, (int, float)) for end in ends):
             low, high = map(float, ends)  # type: ignore[arg-type]  # they are numbers

@@ -13,6 +13,7 @@ import math
 
 import numpy as np
 
+from gobetween.core.eprocess import tangents_meet
 from gobetween.core.families import Bernoulli, Bounded
 from gobetween.core.family import Family
 from gobetween.core.mixtures import CONJUGATE, LOG_WEIGHTS, TILTS
@@ -82,8 +83,8 @@ def _least(n_a: float, ones_a: float, n_b: float, zeros_b: float) -> float:
     lower = -math.inf
     for _ in range(MOST_STEPS):
         (x, f, s), (y, g, r) = left, right
-        meet = x + (g - f - r * (y - x)) / (s - r)  # where the tangents meet
-        lower = min(f, g, f + s * (meet - x))
+        meet, lower = tangents_meet(x, f, s, y, g, r)
+        lower = min(f, g, lower)
         margin = 0.05 * (y - x)
         new = look(meet if x + margin < meet < y - margin else 0.5 * (x + y))
         if min(f, g, new[1]) - lower <= CLOSE or not x < new[0] < y:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gobetween.core.contrast import Contrast, log_contrast
+from gobetween.core.eprocess import tangents_meet
 from gobetween.core.family import Family, coordinate, log_mixture, span
 from gobetween.core.jit import leaf
 from gobetween.core.state import Tally
@@ -108,8 +109,8 @@ def least_pair(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enoug
         if (s <= 0.0 and x == high) or (s >= 0.0 and x == low) or s == 0.0:
             return f, x, f, orderly
         if left > -math.inf and right < math.inf:
-            x = left + (f_right - f_left - s_right * (right - left)) / (s_left - s_right)  # where the tangents meet
-            lower = min(upper, f_left + s_left * (x - left), f_right + s_right * (x - right))  # both: x is rounded
+            x, lower = tangents_meet(left, f_left, s_left, right, f_right, s_right)
+            lower = min(upper, lower)
             margin = 0.05 * (right - left)
             x = x if left + margin < x < right - margin else 0.5 * (left + right)
             if upper - lower <= CLOSE or not left < x < right:

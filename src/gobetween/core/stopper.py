@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gobetween.core.contrast import add_to_contrast, begin_anew, clear_contrast, new_contrast
+from gobetween.core.contrast import add_to_contrast, clear_contrast, give_up, new_contrast
 from gobetween.core.eprocess import log_evalue
 from gobetween.core.family import Family
 from gobetween.core.jit import by_type, inlined, leaf
@@ -71,7 +71,7 @@ class Stopper(NamedTuple):
     def corrected(self, a: int) -> None:
         """An answer of arm a was changed or taken out: the contrasts of a are given up."""
         if self.ranks.contrast.share > 0.0:
-            begin_anew(self.ranks.contrast, a)
+            give_up(self.ranks.contrast, a)
 
     def saved(self) -> dict[str, Any]:
         """Contrasts, JSON-safe; the rest is in counts and sums."""

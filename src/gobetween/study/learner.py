@@ -247,7 +247,7 @@ class Learner:
             self._resolved[number] = after
             return
         replace_answer(self._counted, self._exact[1], before, after)
-        self._begin_anew(before[0], after[0])
+        self._give_up(before[0], after[0])
         self._look((len(self.arms), 0.0))
 
     def void(self, number: int, mediator: str, old: tuple[str, float] | None) -> None:
@@ -266,11 +266,11 @@ class Learner:
             self._resolved[number] = None
             return
         replace_answer(self._counted, self._exact[1], outcome, nothing)
-        self._begin_anew(outcome[0])
+        self._give_up(outcome[0])
         self._count -= 1
         self._look(nothing)
 
-    def _begin_anew(self, *arms: int) -> None:
+    def _give_up(self, *arms: int) -> None:
         """What the stopping rule remembers of the order of these arms' answers holds no more, nor does a claim."""
         self._watched.claimed = None
         for a in arms:
