@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import gobetween as gb
-from gobetween.core.contrast import new_contrast
+from gobetween.core.eprocess import PRODUCT
 from gobetween.core.ranks import least_evidence, new_ranks
 from gobetween.core.state import count, new_tally
 
@@ -49,7 +49,7 @@ def naive_claim(columns: dict[str, list[Any]], delta: float) -> tuple[str, int] 
     """Row by row, with the whole e-process at every row, once every arm of the log has been seen."""
     arms = sorted(set(columns["arm"]))
     tally, K = new_tally(len(arms)), len(arms)
-    ranks = new_ranks(K, new_contrast(K, 0.0, 1.0), 0.0)
+    ranks = new_ranks(K, PRODUCT)
     for i, (arm, x) in enumerate(zip(columns["arm"], columns["reward"], strict=True)):
         count(tally, arms.index(arm), x)
         if tally.N_a.all():

@@ -8,6 +8,7 @@ import numpy as np
 
 import gobetween as gb
 from gobetween.core.contrast import Contrast, add_to_contrast, new_contrast
+from gobetween.core.eprocess import Pairing
 from gobetween.core.ranks import Ranks, least_term, new_ranks
 from gobetween.core.state import Tally, fill, new_tally
 
@@ -56,7 +57,7 @@ def scene(family: gb.Family, seed: int) -> Scene:
         return scene(family, seed + 1_000_003)
     b = max(rivals, key=lambda i: tally.mu_hat[i]) if rng.random() < 0.6 else int(rng.choice(rivals))
     still = float(rng.choice([0.0, 0.05, 0.3]))
-    return Scene(family, tally, new_ranks(K, _contrast(family, tally, rng), still), a, int(b), kind)
+    return Scene(family, tally, new_ranks(K, Pairing(_contrast(family, tally, rng), still)), a, int(b), kind)
 
 
 def _counts(kind: str, K: int, rng: Any) -> Any:
@@ -126,9 +127,9 @@ def _contrast(family: gb.Family, tally: Tally, rng: Any) -> Contrast:
 
 def brute(found: Scene, candidates: int = 4, rounds: int = 7) -> float:
     """The infimum over the whole null, from above."""
-    contrast = found.ranks.contrast
+    contrast = found.ranks.pairing.contrast
     own = (contrast.share, contrast.H, contrast.S, contrast.V) if contrast.share > 0.0 else None
-    return naive.Terms(found.family, found.tally.N_a, found.tally.S_a, found.a, found.b, found.ranks.still, own).least(
+    return naive.Terms(found.family, found.tally.N_a, found.tally.S_a, found.a, found.b, found.ranks.pairing.still, own).least(
         candidates, rounds
     )
 

@@ -18,7 +18,7 @@ from disorder import DELTA, SETTINGS, live
 from page import DOCS, write
 
 import gobetween as gb
-from gobetween.core.eprocess import log_evalue
+from gobetween.core.eprocess import PRODUCT, Pairing, log_evalue
 from gobetween.core.family import Family, draw
 from gobetween.core.jit import leaf
 from gobetween.core.state import Tally, count, new_tally
@@ -87,7 +87,7 @@ DISORDER = (
 
 
 @leaf
-def hostile(family: Family, means: Any, mode: int, most: int, limits: Any, tally: Tally, rng: Any) -> int:
+def hostile(family: Family, pairing: Pairing, means: Any, mode: int, most: int, limits: Any, tally: Tally, rng: Any) -> int:
     """Sample two arms to provoke a false claim that arm 0 beats arm 1; how many limits did ln E_{0>1} ever pass?"""
     passed = 0
     for t in range(most):
@@ -108,7 +108,7 @@ def hostile(family: Family, means: Any, mode: int, most: int, limits: Any, tally
             while (
                 passed < limits.shape[0]
                 and limits[passed] <= Z
-                and log_evalue(family, tally, 0, 1, limits[passed]) >= limits[passed]
+                and log_evalue(family, tally, pairing, 0, 1, limits[passed]) >= limits[passed]
             ):
                 passed += 1
         if passed == limits.shape[0]:
@@ -135,7 +135,9 @@ def ties() -> list[str]:
                 passed = []
                 for run in range(runs):
                     rng = np.random.default_rng([11, mode, run])
-                    passed.append(hostile(family, np.array([level, level + gap]), mode, most, limits, new_tally(2), rng))
+                    passed.append(
+                        hostile(family, PRODUCT, np.array([level, level + gap]), mode, most, limits, new_tally(2), rng)
+                    )
                 rates = [sum(p > i for p in passed) for i in range(len(alphas))]
                 for rate, alpha in zip(rates, alphas, strict=True):
                     assert exact_interval(rate, runs, 0.999)[0] <= alpha, (family, name, rate)

@@ -149,13 +149,13 @@ def test_a_correction_never_raises_the_evidence() -> None:
     fell = 0
     for seed in range(60):
         found = scene(gb.Gaussian(1.0), seed)
-        if found.ranks.contrast.share > 0.0:
+        if found.ranks.pairing.contrast.share > 0.0:
             before = bound(found)
-            give_up(found.ranks.contrast, found.b)
+            give_up(found.ranks.pairing.contrast, found.b)
             after = bound(found)
             assert after <= before + 2e-4
             fell += after < before - 1e-3
             N_a = found.tally.N_a + 1
-            add_to_contrast(found.ranks.contrast, N_a, found.a, 100.0)
-            assert log_contrast(found.ranks.contrast, found.a, found.b, 0.0)[0] < -300.0
+            add_to_contrast(found.ranks.pairing.contrast, N_a, found.a, 100.0)
+            assert log_contrast(found.ranks.pairing.contrast, found.a, found.b, 0.0)[0] < -300.0
     assert fell > 5

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import gobetween as gb
-from gobetween.core.eprocess import log_evalue
+from gobetween.core.eprocess import PRODUCT, log_evalue
 from gobetween.core.state import Tally
 from gobetween.core.transport import evidence
 
@@ -47,7 +47,7 @@ def test_the_infimum_is_over_the_whole_null(family: gb.Family, n: int, m: int, s
     top, low = (0.8, 0.3) if family.span()[1] == 1.0 else (1.6, 0.5)
     t = tally([n, m], [sum(family.draw(mean, rng) for _ in range(k)) for mean, k in ((top, n), (low, m))])
     assume(t.mu_hat[0] > t.mu_hat[1])
-    got, expected = log_evalue(family, t, 0, 1, -math.inf), brute(family, t, 0, 1)
+    got, expected = log_evalue(family, t, PRODUCT, 0, 1, -math.inf), brute(family, t, 0, 1)
     if got > -math.inf:
         assert got <= expected + 1e-9
         assert got >= expected - 0.02 - 0.02 * abs(expected)  # the grid is coarse
@@ -70,7 +70,7 @@ def test_the_minimiser_may_lie_outside_the_estimates() -> None:
             family.log_mixture(float(N[0]), 3.0 * N[0], v, 1.0)[0] + family.log_mixture(float(N[1]), 0.0, v, -1.0)[0]
             for v in fine
         )
-        assert log_evalue(family, t, 0, 1, -math.inf) == pytest.approx(least, abs=1e-3)
+        assert log_evalue(family, t, PRODUCT, 0, 1, -math.inf) == pytest.approx(least, abs=1e-3)
         outside += not 0.0 <= near <= 3.0
     assert outside > 0
 
@@ -84,9 +84,9 @@ def test_the_decision_agrees_with_the_value(family: gb.Family) -> None:
         t = tally([n, m], [sum(family.draw(mean, rng) for _ in range(k)) for mean, k in ((top, n), (low, m))])
         if t.mu_hat[0] <= t.mu_hat[1]:
             continue
-        value = log_evalue(family, t, 0, 1, -math.inf)
+        value = log_evalue(family, t, PRODUCT, 0, 1, -math.inf)
         for enough in (value - 0.5, value - 1e-6, value + 1e-6, value + 0.5):
-            assert (log_evalue(family, t, 0, 1, enough) >= enough) == (value >= enough)
+            assert (log_evalue(family, t, PRODUCT, 0, 1, enough) >= enough) == (value >= enough)
 
 
 def outcomes(name: str, mean: float) -> list[tuple[float, float]]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gobetween as gb
+from gobetween.core.eprocess import PRODUCT
 from gobetween.core.missing import can_impute, worst_evidence
 from gobetween.core.mixtures import LOG_WEIGHTS, TILTS
 from gobetween.core.state import Tally
@@ -98,7 +99,7 @@ def test_who_cannot_pull_an_arm_cannot_hurt_it() -> None:
         return worst_evidence(family, counts, 0, owed, reach)
 
     nothing = worst()
-    assert nothing == pytest.approx(least_evalue(family, counts, 0, -math.inf), abs=0.4)
+    assert nothing == pytest.approx(least_evalue(family, counts, PRODUCT, 0, -math.inf), abs=0.4)
     assert worst(0, 1, 2) <= min(worst(0), worst(1)) <= worst(2) <= nothing
     assert worst(1) < nothing - 5.0
     more = worst_evidence(family, counts, 0, np.array([21]), np.ones((1, 3), dtype=np.bool_))
@@ -108,7 +109,7 @@ def test_who_cannot_pull_an_arm_cannot_hurt_it() -> None:
 def test_many_missing_answers_take_no_time() -> None:
     counts = tally([10**6, 10**6], [6e5, 3e5])
     found = worst_evidence(gb.Bernoulli(), counts, 0, np.array([10**5]), np.ones((1, 2), dtype=np.bool_))
-    assert 1e4 < found < least_evalue(gb.Bernoulli(), counts, 0, -math.inf)
+    assert 1e4 < found < least_evalue(gb.Bernoulli(), counts, PRODUCT, 0, -math.inf)
 
 
 def test_only_rewards_with_ends_have_a_worst() -> None:

@@ -10,9 +10,8 @@ from rank_states import FAMILIES, bound, brute, largest_granted, rounding, scene
 from tie_paths import false_claims
 
 import gobetween as gb
-from gobetween.core.contrast import new_contrast
-from gobetween.core.eprocess import log_evalue
-from gobetween.core.ranks import WATCH, Ranks, largest_evidence, least_evidence, new_ranks, pair_at, with_atom
+from gobetween.core.eprocess import PRODUCT, log_evalue, pair_at, with_atom
+from gobetween.core.ranks import WATCH, Ranks, largest_evidence, least_evidence, new_ranks
 from gobetween.core.state import Tally
 from gobetween.core.stopper import new_stopper
 from gobetween.errors import ProblemError
@@ -25,7 +24,7 @@ def tally(N: list[int], S: list[float]) -> Tally:
 
 
 def plain(K: int) -> Ranks:
-    return new_ranks(K, new_contrast(K, 0.0, 1.0), 0.0)
+    return new_ranks(K, PRODUCT)
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
@@ -73,8 +72,12 @@ def test_a_tangent_at_the_end_of_the_domain_proves_nothing(rule: str) -> None:
     """Its slope there is 1e150: where it meets another cannot be told from the end, unless that is 0."""
     family, t = gb.Bounded(-1.0, 3.0), tally([189, 35], [302.07044336, -35.0])
     at = np.linspace(-1.0, 3.0, 4001)
-    least = min(pair_at(family, t, plain(2), 0, 1, x)[0] for x in at)
-    value = least_evidence(family, t, plain(2), 0, -math.inf) if rule == "ranks" else log_evalue(family, t, 0, 1, -math.inf)
+    least = min(pair_at(family, t, PRODUCT, 0, 1, x)[0] for x in at)
+    value = (
+        least_evidence(family, t, plain(2), 0, -math.inf)
+        if rule == "ranks"
+        else log_evalue(family, t, PRODUCT, 0, 1, -math.inf)
+    )
     assert value <= least + 1e-9
 
 
@@ -110,11 +113,11 @@ class Skewed(NamedTuple("Skewed", [("sigma", float)]), gb.Family):
 
 def test_contrasts_are_for_a_known_scale_alone() -> None:
     """A parameter of someone's family may be called sigma."""
-    assert gb.EProcess().at_work(3, gb.Gaussian(2.0)).ranks.contrast.sigma == 2.0
+    assert gb.EProcess().at_work(3, gb.Gaussian(2.0)).ranks.pairing.contrast.sigma == 2.0
     for family in (Skewed(0.1), *FAMILIES[1:]):
         stopper = gb.EProcess().at_work(3, family)
-        assert stopper.ranks.contrast.share == 0.0
-        assert stopper.ranks.still == 0.0
+        assert stopper.ranks.pairing.contrast.share == 0.0
+        assert stopper.ranks.pairing.still == 0.0
 
 
 @pytest.mark.parametrize(

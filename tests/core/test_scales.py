@@ -12,7 +12,7 @@ from long_paths import answers_needed, small_problem
 import gobetween as gb
 from gobetween.core.alarms import log_difference
 from gobetween.core.conjugate import beta_mixture, gamma_mixture
-from gobetween.core.eprocess import log_evalue
+from gobetween.core.eprocess import PRODUCT, log_evalue
 from gobetween.core.evidence import arm_report
 from gobetween.core.state import Tally
 from gobetween.core.transport import evidence
@@ -50,7 +50,7 @@ def test_what_is_lost_does_not_grow_with_the_evidence(family: gb.Family, means: 
     for n in (10**6, 10**8):
         counts, mu = np.array([n, n]), np.array(means)
         lost = evidence(family, mu[0], mu[1], float(n), float(n))[0] - log_evalue(
-            family, Tally(counts, n * mu, mu), 0, 1, -math.inf
+            family, Tally(counts, n * mu, mu), PRODUCT, 0, 1, -math.inf
         )
         assert 0.0 <= lost <= math.log(n) + 20.0
 
@@ -64,7 +64,7 @@ def test_large_counts_have_narrow_intervals_and_alarms(mean: float) -> None:
     report = arm_report(gb.Poisson(), "a", tally, 0, 0.1)
     assert 2.0 * spread < mean - report.low < 8.0 * spread
     assert 2.0 * spread < report.high - mean < 8.0 * spread
-    assert log_evalue(gb.Poisson(), tally, 0, 1, -math.inf) > 10.0
+    assert log_evalue(gb.Poisson(), tally, PRODUCT, 0, 1, -math.inf) > 10.0
     assert log_difference(gb.Poisson(), tally.N_a, tally.S_a) > 10.0
 
 
@@ -122,7 +122,9 @@ def test_bounded_evidence_is_below_the_likelihood_ratio(n: int, m: int, p: float
     assume(mu[0] > mu[1])
     counts = np.array([n, m])
     Z = evidence(family, mu[0], mu[1], float(n), float(m))[0]
-    assert log_evalue(family, Tally(counts, counts * mu, mu), 0, 1, -math.inf) <= Z + 1e-9 * (1.0 + abs(low) / width) * (n + m)
+    assert log_evalue(family, Tally(counts, counts * mu, mu), PRODUCT, 0, 1, -math.inf) <= Z + 1e-9 * (
+        1.0 + abs(low) / width
+    ) * (n + m)
 
 
 @pytest.mark.parametrize("mean", [0.05, 0.4, 0.9])

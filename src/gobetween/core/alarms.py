@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gobetween.core.eprocess import log_evalue
+from gobetween.core.eprocess import PRODUCT, log_evalue
 from gobetween.core.excess import log_excess_evidence
 from gobetween.core.family import Family, coordinate, span, two_sided
 from gobetween.core.jit import leaf
@@ -74,7 +74,7 @@ class Claimed:
             return self
         if not tally.mu_hat[rival] > tally.mu_hat[self.arm]:
             return self
-        log_e = float(log_evalue(family, tally, rival, self.arm, -math.inf))
+        log_e = float(log_evalue(family, tally, PRODUCT, rival, self.arm, -math.inf))
         return Claimed(self.arm, self.since, rival, t, log_e) if log_e > self.log_e else self
 
 

@@ -1,77 +1,140 @@
-"""The product e-process: evidence that the leader beats a rival, valid at any time under any sampling (docs/stopping.md).
+"""Evidence that the leader a beats a rival b, valid at any time under any sampling (docs/stopping.md):
 
-    ln E_{a>b} = inf { ln M_a⁺(λ_a) + ln M_b⁻(λ_b) : λ_b ≥ λ_a }
+    ln E_{a>b} = inf { ln G_ab(λ_a, λ_b) : λ_b ≥ λ_a },   G_ab = (1 − share) M_a⁺(λ_a) M_b⁻(λ_b) + share · Q_ab(λ_a, λ_b)
 
-M_i is a mixture of likelihood ratios of arm i's rewards: a martingale at arm i's true mean. Both terms are convex in the
-family's coordinate. If at some common point the first falls and the second rises in the mean, the infimum is that over common
-points λ_a = λ_b.
+M_i is a mixture of likelihood ratios of arm i's rewards, a martingale at arm i's true mean; Q is a contrast. All are convex in
+the family's coordinate. If at some common point the first falls and the second rises in the mean, the infimum is that over
+common points λ_a = λ_b.
 """
 
 import math
+from typing import NamedTuple
 
+from gobetween.core.contrast import Contrast, log_contrast, new_contrast
 from gobetween.core.family import Family, coordinate, log_mixture, span
 from gobetween.core.jit import leaf
 from gobetween.core.state import Tally
 
 MOST_STEPS = 200
+CLOSE = 1e-9
+
+
+class Pairing(NamedTuple):
+    """How two arms are compared."""
+
+    contrast: Contrast
+    still: float  # weight on θ = 0 in each mixture: what a rival that is seldom or often pulled does not pay for
+
+
+#: By the product of two mixtures alone.
+PRODUCT = Pairing(new_contrast(0, 0.0, 1.0), 0.0)
 
 
 @leaf
-def at_common_mean(family: Family, tally: Tally, a: int, b: int, x: float) -> tuple[float, float, float]:
-    """The sum ln M_a⁺(x) + ln M_b⁻(x), and the slopes of the two terms."""
-    value_a, slope_a = log_mixture(family, float(tally.N_a[a]), tally.S_a[a], x, 1.0)
-    value_b, slope_b = log_mixture(family, float(tally.N_a[b]), tally.S_a[b], x, -1.0)
-    return value_a + value_b, slope_a, slope_b
+def with_atom(value: float, slope: float, still: float) -> tuple[float, float]:
+    """The pair ln((1 − still) M + still), slope."""
+    if still <= 0.0:
+        return value, slope
+    top = max(value, 0.0)
+    p, q = (1.0 - still) * math.exp(value - top), still * math.exp(-top)
+    return top + math.log(p + q), slope * p / (p + q)
+
+
+@leaf
+def log_sum(p: float, q: float) -> float:
+    """The logarithm of e^p + e^q."""
+    return max(p, q) + math.log1p(math.exp(-abs(p - q)))
+
+
+@leaf
+def alone(family: Family, tally: Tally, pairing: Pairing, i: int, x: float, side: float) -> tuple[float, float]:
+    """The pair ln M_i, slope at coordinate x, with the atom: one arm of two."""
+    value, slope = log_mixture(family, float(tally.N_a[i]), tally.S_a[i], x, side)
+    return with_atom(value, slope, pairing.still)
+
+
+@leaf
+def pair_at(family: Family, tally: Tally, pairing: Pairing, a: int, b: int, x: float) -> tuple[float, float, float, float]:
+    """At a common coordinate x: ln G_ab and its slope, and the slopes of ln M_a⁺ and ln M_b⁻."""
+    value_a, slope_a = alone(family, tally, pairing, a, x, 1.0)
+    value_b, slope_b = alone(family, tally, pairing, b, x, -1.0)
+    value, slope, contrast = value_a + value_b, slope_a + slope_b, pairing.contrast
+    if contrast.share > 0.0:
+        other, rise = log_contrast(contrast, a, b, x)
+        value, other = value + math.log1p(-contrast.share), other + math.log(contrast.share)
+        top = max(value, other)
+        p, q = math.exp(value - top), math.exp(other - top)
+        value, slope = top + math.log(p + q), (p * slope + q * rise) / (p + q)
+    return value, slope, slope_a, slope_b
 
 
 @leaf
 def tangents_meet(left: float, f: float, s: float, right: float, g: float, r: float) -> tuple[float, float]:
-    """Where the tangents of a convex function at two points meet, and how low they are there: it is nowhere lower between them.
+    """Where the minimum of a convex function, whose values and slopes are known at two points on its sides, would be were it a
+    parabola — kept away from the ends —, and how low their tangents meet: it is nowhere lower between them.
 
-    The lower of the two, because the point is rounded, and a tangent may be as steep as 1e150.
+    The lower of the two, because the point where they meet is rounded, and a tangent may be as steep as 1e150.
     """
     x = left + (g - f - r * (right - left)) / (s - r)
-    return x, min(f + s * (x - left), g + r * (x - right))
+    lower = min(f, g, f + s * (x - left), g + r * (x - right))
+    inner = s / (s - r)
+    inner = min(0.95, max(0.05, inner)) if inner == inner else 0.5
+    return left + inner * (right - left), lower
 
 
 @leaf
-def log_evalue(family: Family, tally: Tally, a: int, b: int, enough: float) -> float:
-    """The logarithm of E_{a>b} for a leader a that is above b, from below and to 1e-9 — or, once it is known to lie under
-    `enough`, any number under it, and once it is known to reach it, any number from there to ln E.
+def pooled(family: Family, tally: Tally, a: int, b: int) -> float:
+    """The coordinate of the mean of all rewards of two arms."""
+    return coordinate(family, (tally.S_a[a] + tally.S_a[b]) / (tally.N_a[a] + tally.N_a[b]))
 
-    Every point evaluated bounds the convex function's minimum from above; the tangents at the ends of the bracket bound it from
-    below. −∞ when the infimum is not where it should be: refusing to stop is always safe.
+
+@leaf
+def least_pair(
+    family: Family, tally: Tally, pairing: Pairing, a: int, b: int, enough: float, spare: float
+) -> tuple[float, float, float, bool]:
+    """The least ln G_ab over common means for a leader a that is above b, from below and to 1e-9; a coordinate y on its side of
+    lower means, and ln G_ab there; is the minimum over the half-plane μ_b ≥ μ_a that over common means?
+
+    Every point evaluated bounds the convex function's minimum from above: once it is known to lie under `enough`, that is
+    returned. Tangents bound it from below: once it is known to reach `enough` + `spare`, any number from there on.
     """
     low, high = span(family)
     x_a, x_b = coordinate(family, tally.mu_hat[a]), coordinate(family, tally.mu_hat[b])
-    x = coordinate(family, (tally.S_a[a] + tally.S_a[b]) / (tally.N_a[a] + tally.N_a[b]))
-    stride = abs(x_a - x_b)
+    up = 1.0 if x_a > x_b else -1.0  # the direction of higher means
+    x, stride = pooled(family, tally, a, b), abs(x_a - x_b)
     left, f_left, s_left = -math.inf, 0.0, 0.0
     right, f_right, s_right = math.inf, 0.0, 0.0
     upper, orderly = math.inf, False
     for _ in range(MOST_STEPS):
-        f, slope_a, slope_b = at_common_mean(family, tally, a, b, x)
-        s = slope_a + slope_b
-        orderly = orderly or (x_a - x_b) * slope_a <= 0.0 <= (x_a - x_b) * slope_b
+        f, s, slope_a, slope_b = pair_at(family, tally, pairing, a, b, x)
+        orderly = orderly or up * slope_a <= 0.0 <= up * slope_b
         upper = min(upper, f)
         if not upper >= enough:
-            return upper
+            return upper, x, f, False
         if s > 0.0:
             right, f_right, s_right = x, f, s
         else:
             left, f_left, s_left = x, f, s
-        lower, exhausted = -math.inf, False
         if (s <= 0.0 and x == high) or (s >= 0.0 and x == low) or s == 0.0:
-            lower = f
-        elif left > -math.inf and right < math.inf:
+            return f, x, f, orderly
+        if left > -math.inf and right < math.inf:
             x, lower = tangents_meet(left, f_left, s_left, right, f_right, s_right)
             lower = min(upper, lower)
-            margin = 0.05 * (right - left)
-            x = x if left + margin < x < right - margin else 0.5 * (left + right)
-            exhausted = not left < x < right  # sums so large that their digits do not reach 1e-9
+            enclosed = upper - lower <= CLOSE or not left < x < right  # or sums so large that their digits do not reach it
+            if enclosed or (orderly and lower - spare >= enough > -math.inf):
+                return (lower, left, f_left, orderly) if up > 0.0 else (lower, right, f_right, orderly)
         else:
             x = max(low, x - stride) if s > 0.0 else min(high, x + stride)
             stride *= 2.0
-        if lower >= enough > -math.inf or upper - lower <= 1e-9 or exhausted:
-            return lower if orderly else -math.inf
-    return -math.inf
+    return -math.inf, x, -math.inf, False
+
+
+@leaf
+def log_evalue(family: Family, tally: Tally, pairing: Pairing, a: int, b: int, enough: float) -> float:
+    """The logarithm of E_{a>b} for a leader a that is above b, from below and to 1e-9 — or, once it is known to lie under
+    `enough`, any number under it, and once it is known to reach it, any number from there to ln E.
+
+    −∞ when the infimum is not where it should be: refusing to stop is always safe.
+    """
+    least, _, _, orderly = least_pair(family, tally, pairing, a, b, enough, 0.0)
+    return least if orderly or least < enough else -math.inf

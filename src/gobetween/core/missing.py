@@ -83,10 +83,8 @@ def _least(n_a: float, ones_a: float, n_b: float, zeros_b: float) -> float:
     lower = -math.inf
     for _ in range(MOST_STEPS):
         (x, f, s), (y, g, r) = left, right
-        meet, lower = tangents_meet(x, f, s, y, g, r)
-        lower = min(f, g, lower)
-        margin = 0.05 * (y - x)
-        new = look(meet if x + margin < meet < y - margin else 0.5 * (x + y))
+        between, lower = tangents_meet(x, f, s, y, g, r)
+        new = look(between)
         if min(f, g, new[1]) - lower <= CLOSE or not x < new[0] < y:
             return lower
         left, right = (new, right) if new[2] < 0.0 else (left, new)

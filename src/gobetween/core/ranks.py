@@ -14,111 +14,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gobetween.core.contrast import Contrast, log_contrast
-from gobetween.core.eprocess import tangents_meet
+from gobetween.core.contrast import log_contrast
+from gobetween.core.eprocess import Pairing, alone, least_pair, log_sum, pair_at, pooled
 from gobetween.core.family import Family, coordinate, log_mixture, span
 from gobetween.core.jit import leaf
 from gobetween.core.state import Tally
+from gobetween.core.transport import evidence
 from gobetween.core.types import Floats, Ints
 
 #: Σ η_c: how much weight the arms that are neither leader nor rival put on being lower than claimed.
 WATCH = 0.15
+#: Mixtures never learn for less, in nats: nothing is looked at until the likelihood ratio Z_ab is so much above what is needed.
+LEARNING = 1.0
 MOST_STEPS = 200
-CLOSE = 1e-4
 
 
 class Ranks(NamedTuple):
     """What the rule needs beside the tally."""
 
-    contrast: Contrast
-    still: float  # weight on θ = 0 in each mixture of a pair: what a rival that is seldom or often pulled does not pay for
+    pairing: Pairing
     base: float  # ln(v_1 ∏(1 − η)): what is paid when nobody is lifted
     lift: Floats  # [K] scratch: what lifting each arm costs
     hint: Ints  # [1] the rival that spoke against last: looked at first, for speed alone
 
 
-def new_ranks(K: int, contrast: Contrast, still: float) -> Ranks:
+def new_ranks(K: int, pairing: Pairing) -> Ranks:
     """Nothing seen."""
     base = (K - 2) * math.log1p(-WATCH / (K - 2)) - math.log(sum(1.0 / r for r in range(1, K))) if K > 2 else 0.0
-    return Ranks(contrast, still, base, np.zeros(K), np.zeros(1, np.int64))
-
-
-@leaf
-def with_atom(value: float, slope: float, still: float) -> tuple[float, float]:
-    """The pair ln((1 − still) M + still), slope."""
-    if still <= 0.0:
-        return value, slope
-    top = max(value, 0.0)
-    p, q = (1.0 - still) * math.exp(value - top), still * math.exp(-top)
-    return top + math.log(p + q), slope * p / (p + q)
-
-
-@leaf
-def log_sum(p: float, q: float) -> float:
-    """The logarithm of e^p + e^q."""
-    return max(p, q) + math.log1p(math.exp(-abs(p - q)))
-
-
-@leaf
-def alone(family: Family, tally: Tally, ranks: Ranks, i: int, x: float, side: float) -> tuple[float, float]:
-    """The pair ln M_i, slope at coordinate x, with the atom: one arm of two."""
-    value, slope = log_mixture(family, float(tally.N_a[i]), tally.S_a[i], x, side)
-    return with_atom(value, slope, ranks.still)
-
-
-@leaf
-def pair_at(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, x: float) -> tuple[float, float, float, float]:
-    """At a common coordinate x: ln G_ab and its slope, and the slopes of ln M_a⁺ and ln M_b⁻."""
-    value_a, slope_a = alone(family, tally, ranks, a, x, 1.0)
-    value_b, slope_b = alone(family, tally, ranks, b, x, -1.0)
-    value, slope, contrast = value_a + value_b, slope_a + slope_b, ranks.contrast
-    if contrast.share > 0.0:
-        other, rise = log_contrast(contrast, a, b, x)
-        value, other = value + math.log1p(-contrast.share), other + math.log(contrast.share)
-        top = max(value, other)
-        p, q = math.exp(value - top), math.exp(other - top)
-        value, slope = top + math.log(p + q), (p * slope + q * rise) / (p + q)
-    return value, slope, slope_a, slope_b
-
-
-@leaf
-def least_pair(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enough: float) -> tuple[float, float, float, bool]:
-    """The least ln G_ab over common means, from below; a coordinate y on its side of lower means, and ln G_ab there; is the
-    minimum over the half-plane μ_b ≥ μ_a that over common means?
-
-    Every point evaluated bounds the convex function from above: once it is known to lie under `enough`, that is returned.
-    """
-    low, high = span(family)
-    x_a, x_b = coordinate(family, tally.mu_hat[a]), coordinate(family, tally.mu_hat[b])
-    up = 1.0 if x_a > x_b else -1.0  # the direction of higher means
-    x = coordinate(family, (tally.S_a[a] + tally.S_a[b]) / (tally.N_a[a] + tally.N_a[b]))
-    stride = abs(x_a - x_b)
-    left, f_left, s_left = -math.inf, 0.0, 0.0
-    right, f_right, s_right = math.inf, 0.0, 0.0
-    upper, orderly = math.inf, False
-    for _ in range(MOST_STEPS):
-        f, s, slope_a, slope_b = pair_at(family, tally, ranks, a, b, x)
-        orderly = orderly or up * slope_a <= 0.0 <= up * slope_b
-        upper = min(upper, f)
-        if not upper >= enough:
-            return upper, x, f, False
-        if s > 0.0:
-            right, f_right, s_right = x, f, s
-        else:
-            left, f_left, s_left = x, f, s
-        if (s <= 0.0 and x == high) or (s >= 0.0 and x == low) or s == 0.0:
-            return f, x, f, orderly
-        if left > -math.inf and right < math.inf:
-            x, lower = tangents_meet(left, f_left, s_left, right, f_right, s_right)
-            lower = min(upper, lower)
-            margin = 0.05 * (right - left)
-            x = x if left + margin < x < right - margin else 0.5 * (left + right)
-            if upper - lower <= CLOSE or not left < x < right:
-                return (lower, left, f_left, orderly) if up > 0.0 else (lower, right, f_right, orderly)
-        else:
-            x = max(low, x - stride) if s > 0.0 else min(high, x + stride)
-            stride *= 2.0
-    return -math.inf, x, -math.inf, False
+    return Ranks(pairing, base, np.zeros(K), np.zeros(1, np.int64))
 
 
 @leaf
@@ -157,10 +80,10 @@ def least_alone(family: Family, tally: Tally, ranks: Ranks, b: int, x: float, up
     """A lower bound of ln M_b⁻ at any mean, to 0.01, given a coordinate x where it falls towards higher means."""
     low, high = span(family)
     near, far, f_far, s_far = x, x, 0.0, 0.0
-    f_near, s_near = alone(family, tally, ranks, b, x, -1.0)
+    f_near, s_near = alone(family, tally, ranks.pairing, b, x, -1.0)
     for _ in range(MOST_STEPS):
         far = min(high, max(low, near + up * stride))
-        f_far, s_far = alone(family, tally, ranks, b, far, -1.0)
+        f_far, s_far = alone(family, tally, ranks.pairing, b, far, -1.0)
         if up * s_far > 0.0:
             break
         if far in (low, high):
@@ -172,7 +95,7 @@ def least_alone(family: Family, tally: Tally, ranks: Ranks, b: int, x: float, up
             return lower
         x = near + (f_far - f_near - s_far * (far - near)) / (s_near - s_far)
         lower = min(f_near + s_near * (x - near), f_far + s_far * (x - far))
-        f, s = alone(family, tally, ranks, b, x, -1.0)
+        f, s = alone(family, tally, ranks.pairing, b, x, -1.0)
         if f - lower <= 0.01:
             return lower
         if up * s > 0.0:
@@ -192,19 +115,41 @@ def least_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enoug
     `psi`: its value at y, as long as M_b⁻ rises there; afterwards M_a⁺ at y times the least M_b⁻, with the contrast at y or
     y − step. This needs M_a⁺ to fall at the first y; otherwise the largest lift is granted everywhere.
     """
+    worth = within_reach(ranks, evidence(family, tally.mu_hat[a], tally.mu_hat[b], float(tally.N_a[a]), float(tally.N_a[b]))[0])
+    return min(worth, searched_term(family, tally, ranks, a, b, enough)) if worth >= enough else worth
+
+
+@leaf
+def within_reach(ranks: Ranks, Z: float) -> float:
+    """What a likelihood ratio Z = Z_ab can be worth at most: by definition, for speed. A smaller statistic is always safe."""
+    return Z + ranks.base - LEARNING
+
+
+@leaf
+def searched_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enough: float) -> float:
+    """`least_term` where it must be searched for."""
     K = tally.N_a.shape[0]
     base, most = ranks.base, math.log(K - 1.0)
-    least, y, psi, orderly = least_pair(family, tally, ranks, a, b, enough - base)
+    x_a, x_b = coordinate(family, tally.mu_hat[a]), coordinate(family, tally.mu_hat[b])
+    up = 1.0 if x_a > x_b else -1.0
+    if enough > -math.inf:  # mostly one point tells that the time has not come
+        x = pooled(family, tally, a, b)
+        value = pair_at(family, tally, ranks.pairing, a, b, x)[0]
+        if value + base < enough:
+            return value + base
+        if K > 2 and value + base - most < enough:
+            value += least_lift(family, tally, ranks, a, b, x, up)
+            if value < enough:
+                return value
+    least, y, psi, orderly = least_pair(family, tally, ranks.pairing, a, b, enough - base, most)
     if not orderly or K == 2:
         return least + base if orderly or least + base < enough else -math.inf
     worst = least + base - most
     if worst >= enough > -math.inf:
         return worst
-    x_a, x_b = coordinate(family, tally.mu_hat[a]), coordinate(family, tally.mu_hat[b])
     low, high = span(family)
-    up = 1.0 if x_a > x_b else -1.0
     end = low if up > 0.0 else high
-    _, _, slope_a, slope_b = pair_at(family, tally, ranks, a, b, y)
+    _, _, slope_a, slope_b = pair_at(family, tally, ranks.pairing, a, b, y)
     if not up * slope_a <= 0.0:
         return worst
     found = least + least_lift(family, tally, ranks, a, b, y, up)
@@ -215,7 +160,7 @@ def least_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enoug
         if not up * slope_b >= 0.0:
             if floor == math.inf:
                 floor = least_alone(family, tally, ranks, b, y, up, step)
-            product = alone(family, tally, ranks, a, y, 1.0)[0] + floor + math.log1p(-ranks.contrast.share)
+            product = alone(family, tally, ranks.pairing, a, y, 1.0)[0] + floor + math.log1p(-ranks.pairing.contrast.share)
             psi = max(psi, product)
         if found < enough or y == end or psi + base - most >= (enough if enough > -math.inf else found):
             return found
@@ -223,16 +168,16 @@ def least_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enoug
         if up * (z - end) < 0.0:
             z = end
         here = psi
-        if floor < math.inf and ranks.contrast.share > 0.0:
-            other = min(log_contrast(ranks.contrast, a, b, y)[0], log_contrast(ranks.contrast, a, b, z)[0])
-            here = max(psi, log_sum(product, other + math.log(ranks.contrast.share)))
+        if floor < math.inf and ranks.pairing.contrast.share > 0.0:
+            other = min(log_contrast(ranks.pairing.contrast, a, b, y)[0], log_contrast(ranks.pairing.contrast, a, b, z)[0])
+            here = max(psi, log_sum(product, other + math.log(ranks.pairing.contrast.share)))
         bound = here + least_lift(family, tally, ranks, a, b, z, up)
         if bound < found and bound < enough and step > smallest:
             step *= 0.5
             continue
         found, y, step = min(found, bound), z, 1.5 * step
         if up * slope_b >= 0.0:
-            value, _, _, slope_b = pair_at(family, tally, ranks, a, b, y)
+            value, _, _, slope_b = pair_at(family, tally, ranks.pairing, a, b, y)
             psi = value if up * slope_b >= 0.0 else psi
     return min(found, psi + base - most)
 

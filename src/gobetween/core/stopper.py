@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gobetween.core.contrast import add_to_contrast, clear_contrast, give_up, new_contrast
-from gobetween.core.eprocess import log_evalue
+from gobetween.core.eprocess import PRODUCT, Pairing, log_evalue
 from gobetween.core.family import Family
 from gobetween.core.jit import by_type, inlined, leaf
-from gobetween.core.ranks import Ranks, largest_evidence, least_evidence, new_ranks
+from gobetween.core.ranks import Ranks, largest_evidence, least_evidence, new_ranks, within_reach
 from gobetween.core.rule import Looks, StoppingRule, compiled_form, first_memory, observe, remember, statistic
 from gobetween.core.state import Tally, seen_all
 from gobetween.core.transport import evidence
@@ -29,9 +29,14 @@ class Stopper(NamedTuple):
         """The leader, and how many of the constants have been passed."""
         best, Z = glr(family, tally)
         margin = Z - growth(self, t) if t > 0 else -math.inf
+        if self.shape == RANKS:
+            margin = within_reach(self.ranks, margin)
         while passed < constants.shape[0] and margin >= constants[passed]:
             # nothing more need be looked at while Z does not suffice: ln E_{a>b} ≤ Z, and not to stop is always safe
-            if self.shape == PAIRS and not least_evalue(family, tally, best, constants[passed]) >= constants[passed]:
+            if (
+                self.shape == PAIRS
+                and not least_evalue(family, tally, self.ranks.pairing, best, constants[passed]) >= constants[passed]
+            ):
                 break
             if (
                 self.shape == RANKS
@@ -43,13 +48,13 @@ class Stopper(NamedTuple):
 
     def note(self, family: Family, tally: Tally, t: int, a: int, reward: float) -> None:
         """Contrasts follow the order of answers; all else is in counts and sums."""
-        if self.ranks.contrast.share > 0.0:
-            add_to_contrast(self.ranks.contrast, tally.N_a, a, reward)
+        if self.ranks.pairing.contrast.share > 0.0:
+            add_to_contrast(self.ranks.pairing.contrast, tally.N_a, a, reward)
 
     def restart(self) -> None:
         """Forget everything, for a new run."""
-        if self.ranks.contrast.share > 0.0:
-            clear_contrast(self.ranks.contrast)
+        if self.ranks.pairing.contrast.share > 0.0:
+            clear_contrast(self.ranks.pairing.contrast)
 
     def reading(self, family: Family, tally: Tally, t: int, Z: float) -> tuple[float, float]:
         """The statistic, and h(t)."""
@@ -57,7 +62,7 @@ class Stopper(NamedTuple):
         if self.shape == RANKS:
             return float(largest_evidence(family, tally, self.ranks, best)) if Z > 0.0 else -math.inf, 0.0
         if self.shape == PAIRS:
-            return float(least_evalue(family, tally, best, -math.inf)) if Z > 0.0 else -math.inf, 0.0
+            return float(least_evalue(family, tally, self.ranks.pairing, best, -math.inf)) if Z > 0.0 else -math.inf, 0.0
         return Z, float(growth(self, t)) if t else 0.0
 
     def log_p(self, family: Family, tally: Tally, Z: float, statistic: float) -> float:
@@ -70,18 +75,18 @@ class Stopper(NamedTuple):
 
     def corrected(self, a: int) -> None:
         """An answer of arm a was changed or taken out: the contrasts of a are given up."""
-        if self.ranks.contrast.share > 0.0:
-            give_up(self.ranks.contrast, a)
+        if self.ranks.pairing.contrast.share > 0.0:
+            give_up(self.ranks.pairing.contrast, a)
 
     def saved(self) -> dict[str, Any]:
         """Contrasts, JSON-safe; the rest is in counts and sums."""
-        contrast = self.ranks.contrast
+        contrast = self.ranks.pairing.contrast
         return {"contrast": [contrast.H.tolist(), contrast.S.tolist(), contrast.V.tolist()]} if contrast.share > 0.0 else {}
 
     def restore(self, data: dict[str, Any]) -> None:
         """Take up what `saved` wrote."""
-        if self.ranks.contrast.share > 0.0:
-            contrast = self.ranks.contrast
+        if self.ranks.pairing.contrast.share > 0.0:
+            contrast = self.ranks.pairing.contrast
             contrast.H[:], contrast.S[:], contrast.V[:] = data["contrast"]
 
 
@@ -138,12 +143,12 @@ def new_stopper(
     shape: int, power: float = 0.0, K: int = 0, contrast: float = 0.0, sigma: float = 1.0, still: float = 0.0
 ) -> Stopper:
     """Set one of our rules to work; the rest belongs to RANKS."""
-    return Stopper(shape, power, new_ranks(K, new_contrast(K, contrast, sigma), still))
+    return Stopper(shape, power, new_ranks(K, Pairing(new_contrast(K, contrast, sigma), still)))
 
 
 def by_ranks(family: Family, tally: Tally) -> float:
     """The evidence for the leader by counts and sums alone."""
-    ranks = new_ranks(len(tally.N_a), new_contrast(0, 0.0, 1.0), 0.0)
+    ranks = new_ranks(len(tally.N_a), PRODUCT)
     return float(largest_evidence(family, tally, ranks, int(best_seen(tally.mu_hat))))
 
 
@@ -214,12 +219,12 @@ def glr(family: Family, tally: Tally) -> tuple[int, float]:
 
 
 @leaf
-def least_evalue(family: Family, tally: Tally, best: int, enough: float) -> float:
+def least_evalue(family: Family, tally: Tally, pairing: Pairing, best: int, enough: float) -> float:
     """The smallest ln E_{best>b} over rivals, or any number under `enough` once one is under it."""
     least = math.inf
     for b in range(tally.mu_hat.shape[0]):
         if b != best:
-            least = min(least, log_evalue(family, tally, best, b, enough))
+            least = min(least, log_evalue(family, tally, pairing, best, b, enough))
             if not least >= enough:
                 return least
     return least

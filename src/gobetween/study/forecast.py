@@ -212,7 +212,7 @@ def _needed(learner: "Learner") -> Callable[[int], float]:
         return lambda s: constant + float(growth(stopper, index(t + s)))
     Z = float(glr(learner.family, learner._counted)[1])
     spent = Z - stopper.reading(learner.family, learner._counted, t, Z)[0]
-    cost = 0.0 if stopper.ranks.contrast.share > 0.0 else COST
+    cost = 0.0 if stopper.ranks.pairing.contrast.share > 0.0 else COST
     return lambda s: constant + spent + cost * math.log((t + s) / t)
 
 
