@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 
+from gobetween.core.eprocess import pair_at
 from gobetween.core.family import Family, coordinate, divergence, draw
 from gobetween.core.jit import index, leaf
-from gobetween.core.ranks import pair_at
+from gobetween.core.ranks import within_reach
 from gobetween.core.sampler import AnySampler
 from gobetween.core.state import State, Tally, clear, count
 from gobetween.core.step import choose, observe, verdict
@@ -172,10 +173,11 @@ def scan(
             continue
         m = (tally.S_a[best] + tally.S_a[rival]) / (tally.N_a[best] + tally.N_a[rival])
         N_a, mu = tally.N_a, tally.mu_hat
-        limit = constants[0] - stopper.ranks.base
-        slack = limit - evidence(family, mu[best], mu[rival], float(N_a[best]), float(N_a[rival]))[0]
+        Z = evidence(family, mu[best], mu[rival], float(N_a[best]), float(N_a[rival]))[0]
+        slack = constants[0] - within_reach(stopper.ranks, Z)
         if not slack > 0.0:
-            slack = limit - pair_at(family, tally, stopper.ranks, best, rival, coordinate(family, m))[0]
+            value = pair_at(family, tally, stopper.ranks.pairing, best, rival, coordinate(family, m))[0]
+            slack = constants[0] - stopper.ranks.base - value
         if not slack > 0.0:
             best, passed = judge(stopper, family, tally, t, constants, 0)
             if passed > 0:

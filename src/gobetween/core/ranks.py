@@ -171,8 +171,11 @@ def searched_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, en
         if floor < math.inf and ranks.pairing.contrast.share > 0.0:
             other = min(log_contrast(ranks.pairing.contrast, a, b, y)[0], log_contrast(ranks.pairing.contrast, a, b, z)[0])
             here = max(psi, log_sum(product, other + math.log(ranks.pairing.contrast.share)))
-        bound = here + least_lift(family, tally, ranks, a, b, z, up)
+        lift = least_lift(family, tally, ranks, a, b, z, up)
+        bound = here + lift
         if bound < found and bound < enough and step > smallest:
+            if pair_at(family, tally, ranks.pairing, a, b, z)[0] + lift < enough:  # one point tells
+                return bound
             step *= 0.5
             continue
         found, y, step = min(found, bound), z, 1.5 * step

@@ -12,7 +12,7 @@ from gobetween.core.certificate import Point, forget, new_point
 from gobetween.core.family import Family
 from gobetween.core.game import COLD, INEXACT, OPTIMAL, Workspace, keep_up, new_workspace, solve
 from gobetween.core.geometry import find_redundant
-from gobetween.core.jit import by_type, inlined, leaf
+from gobetween.core.jit import by_type, inlined, leaf, uniform
 from gobetween.core.pursuit import add_gains, expected_pulls, highest, hopes, rival_gains, scarcest, stranger, unseen_gains
 from gobetween.core.rule import SamplingRule, View, choose, compiled_form, first_memory, observe, remember
 from gobetween.core.state import State, seen_all
@@ -20,6 +20,8 @@ from gobetween.core.tracking import exploration_floor, forced, furthest_behind, 
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import ProblemError
 
+Source = np.random.Generator | float
+"""Random numbers: a generator, or the one number that a rule of ours may need."""
 C_TRACKING, D_TRACKING, FIXED, RANDOM, CYCLIC, PURSUIT = 0, 1, 2, 3, 4, 5
 
 
@@ -39,7 +41,7 @@ class Sampler(NamedTuple):
     arms: Floats  # [3, K] scratch of pursuit: pulls, evidence against each rival, what a pull of each is worth
     most: Floats  # [1] the most evidence that pursuit has seen
 
-    def next_mediator(self, family: Family, state: State, t: int, available: Bools, rng: np.random.Generator) -> int:
+    def next_mediator(self, family: Family, state: State, t: int, available: Bools, rng: Source) -> int:
         """The mediator to ask at time t (queries issued before); −1 when no member is available."""
         return chosen(family, self, state, t, available, rng)
 
@@ -146,7 +148,7 @@ AnySampler = Sampler | OwnSampler
 
 
 @by_type("int64", inline=True)
-def next_mediator(sampler: AnySampler, family: Family, state: State, t: int, available: Bools, rng: np.random.Generator) -> int:
+def next_mediator(sampler: AnySampler, family: Family, state: State, t: int, available: Bools, rng: Any) -> int:
     """Whom the rule asks at time t (queries issued before); −1 when it can ask nobody."""
     return sampler.next_mediator(family, state, t, available, rng)
 
@@ -276,7 +278,7 @@ def refresh(family: Family, sampler: Sampler, state: State) -> None:
 
 
 @inlined
-def chosen(family: Family, sampler: Sampler, state: State, t: int, available: Bools, rng: np.random.Generator) -> int:
+def chosen(family: Family, sampler: Sampler, state: State, t: int, available: Bools, rng: Source) -> int:
     """The mediator to ask at time t (queries issued before); −1 when no member is available."""
     n = sampler.members.shape[0]
     if sampler.kind == RANDOM:
@@ -331,14 +333,14 @@ def pursued(family: Family, sampler: Sampler, state: State, t: int, available: B
 
 
 @leaf
-def pick(members: Ints, available: Bools, rng: np.random.Generator) -> int:
+def pick(members: Ints, available: Bools, rng: Source) -> int:
     """A member drawn uniformly from those available; −1 when none is."""
     free = 0
     for i in range(members.shape[0]):
         free += available[members[i]]
     if free == 0:
         return -1
-    skip = int(rng.random() * free)
+    skip = int(uniform(rng) * free)
     for i in range(members.shape[0]):
         if available[members[i]]:
             if skip == 0:

@@ -1,17 +1,15 @@
 """The step: choose → observe → verdict. A simulation runs it in a loop, a live study spreads it over days."""
 
-import numpy as np
-
 from gobetween.core.family import Family
 from gobetween.core.jit import inlined, leaf
-from gobetween.core.sampler import AnySampler, learn, next_mediator
+from gobetween.core.sampler import AnySampler, Source, learn, next_mediator
 from gobetween.core.state import State, Tally, count
 from gobetween.core.stopper import AnyStopper, judge, note
 from gobetween.core.types import Bools, Floats
 
 
 @inlined
-def choose(family: Family, sampler: AnySampler, state: State, t: int, available: Bools, rng: np.random.Generator) -> int:
+def choose(family: Family, sampler: AnySampler, state: State, t: int, available: Bools, rng: Source) -> int:
     """The mediator that is asked at time t (queries issued before), counted in N_e; −1 when the rule can ask nobody."""
     e = next_mediator(sampler, family, state, t, available, rng)
     if not 0 <= e < available.shape[0] or not available[e]:
