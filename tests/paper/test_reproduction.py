@@ -29,7 +29,7 @@ def found(request: pytest.FixtureRequest) -> list[Reproduced]:
 
 def test_every_cell_of_table_1(found: list[Reproduced]) -> None:
     cells = [cell for part in found if part.table.name == "table1" for cell in part.cells]
-    assert len(cells) == (2 * 4 + 2) * 4
+    assert len(cells) == (4 + 2 + 2) * 4
     for cell in cells:
         assert cell.error / cell.mean <= 0.015
         if cell.printed is not None:
@@ -128,7 +128,7 @@ def test_the_report_opens_offline(tmp_path: Path) -> None:
     assert f"The report is {tmp_path}/here/report.html" in done.stdout.replace("\n", "")
     with (tmp_path / "here" / "cells.csv").open(encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
-    assert len(rows) == (2 * 4 + 2) * 4 + (2 * 2 + 2) * 13
+    assert len(rows) == (4 + 2 + 2) * 4 + (2 + 2 + 2) * 13
     assert max(len(line) for line in done.stdout.splitlines() if line.count("±") in (1, 2) and "%" in line[-60:]) <= 80
     figures = {path.stem for path in (tmp_path / "here" / "figures").glob("*.html")}
     with browser_page() as page:

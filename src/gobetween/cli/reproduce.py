@@ -12,7 +12,7 @@ from gobetween.errors import ResultsError
 
 @click.command("reproduce")
 @click.argument("tables", nargs=-1, metavar="[table1] [table2]")
-@click.option("--runs", type=int, help="Runs of each column [default: 3000 for table1, 2000 for table2].")
+@click.option("--runs", type=int, help="Runs of each column [default: 2500 for table1, 2000 for table2].")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="One seed gives one result.")
 @click.option(
     "--out", type=click.Path(), default="reproduction", show_default=True, help="Folder for report.html, CSV and figures."

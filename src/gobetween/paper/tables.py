@@ -42,6 +42,11 @@ class Table:
     ours: tuple[Column, ...]
     """Our own sampling rule, which the paper does not have."""
 
+    @property
+    def again(self) -> tuple[Column, ...]:
+        """The paper's own method, which is also run under our stopping rule."""
+        return tuple(column for column in self.columns if column.name.startswith("TaS-MF"))
+
 
 def _ours(problem: Problem, rows: int) -> tuple[Column, ...]:
     nothing = (None,) * rows
