@@ -57,7 +57,7 @@ def scene(family: gb.Family, seed: int) -> Scene:
         return scene(family, seed + 1_000_003)
     b = max(rivals, key=lambda i: tally.mu_hat[i]) if rng.random() < 0.6 else int(rng.choice(rivals))
     still = float(rng.choice([0.0, 0.05, 0.3]))
-    return Scene(family, tally, new_ranks(K, Pairing(_contrast(family, tally, rng), still)), a, int(b), kind)
+    return Scene(family, tally, new_ranks(K, Pairing(_contrast(family, tally, rng), still, 0.0)), a, int(b), kind)
 
 
 def _counts(kind: str, K: int, rng: Any) -> Any:

@@ -1,7 +1,9 @@
 """The public names, each listed once: type checkers read them here, `__init__.py` loads them from here."""
 
 from gobetween.core.bound import LowerBound as LowerBound
+from gobetween.core.bound import QuestionBound as QuestionBound
 from gobetween.core.bound import lower_bound as lower_bound
+from gobetween.core.bound import question_bound as question_bound
 from gobetween.core.evidence import ArmReport as ArmReport
 from gobetween.core.evidence import Evidence as Evidence
 from gobetween.core.families import Bernoulli as Bernoulli
@@ -16,6 +18,11 @@ from gobetween.core.geometry import price_of_mediation as price_of_mediation
 from gobetween.core.geometry import redundant_mediators as redundant_mediators
 from gobetween.core.problem import Problem as Problem
 from gobetween.core.problem import unreachable_arms as unreachable_arms
+from gobetween.core.question import Question as Question
+from gobetween.core.questions import BestArm as BestArm
+from gobetween.core.questions import EpsilonBest as EpsilonBest
+from gobetween.core.questions import Threshold as Threshold
+from gobetween.core.questions import TopM as TopM
 from gobetween.core.registry import register as register
 from gobetween.core.rule import Looks as Looks
 from gobetween.core.rule import SamplingRule as SamplingRule

@@ -15,11 +15,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from gobetween.core.asked import BEST, sampler_for, stopper_for, threshold_for
 from gobetween.core.families import Gaussian
 from gobetween.core.family import Family, draw, log_mixture, span, tilt
 from gobetween.core.family import coordinate as to_coordinate
 from gobetween.core.loops import DONE, episodes, pull
 from gobetween.core.problem import Problem
+from gobetween.core.question import Question
 from gobetween.core.registry import as_family, as_sampling, as_stopping, check_class
 from gobetween.core.rule import SamplingRule, StoppingRule
 from gobetween.core.sampling import Tracking
@@ -183,33 +185,42 @@ def easy() -> Problem:
     return Problem([1.5, 0.5, 0.0], POLICIES, family=Gaussian(1.0))
 
 
-def same_steps(problem: Problem, sampling: SamplingRule, stopping: StoppingRule, delta: float = 1e-3, most: int = 600) -> None:
+def same_steps(
+    problem: Problem,
+    sampling: SamplingRule,
+    stopping: StoppingRule,
+    delta: float = 1e-3,
+    most: int = 600,
+    question: Question = BEST,
+) -> None:
     """The compiled loop and a learner that is saved and resumed along the way take the same steps, to the last bit."""
-    state, tau, named = engine_run(problem, sampling, stopping, delta, most)
-    learner, t = learner_run(problem, sampling, stopping, delta, most, resume_at=(7, 50))
+    state, tau, named = engine_run(problem, sampling, stopping, delta, most, question)
+    learner, t = learner_run(problem, sampling, stopping, delta, most, (7, 50), question)
     assert t == tau, f"the engine stopped after {tau} queries, a learner that was saved and resumed after {t}"
-    assert learner.done == (named >= 0), "engine and learner do not agree whether the rule has stopped"
-    assert not learner.done or learner.recommendation == problem.arms[named], "engine and learner name different arms"
+    assert learner.done == (named is not None), "engine and learner do not agree whether the rule has stopped"
+    assert not learner.done or learner.answer == named, "engine and learner name different arms"
     assert (learner._state.N_e == state.N_e).all(), "engine and learner asked different mediators"
     assert (learner._state.N_ea == state.N_ea).all(), "engine and learner saw different arms"
     assert (learner._state.tally.S_a == state.tally.S_a).all(), "sums of engine and learner differ"
 
 
 def engine_run(
-    problem: Problem, sampling: SamplingRule, stopping: StoppingRule, delta: float, most: int
-) -> tuple[State, int, int]:
-    """One run of the compiled loop: the counts, the queries and the arm named (−1: none)."""
+    problem: Problem, sampling: SamplingRule, stopping: StoppingRule, delta: float, most: int, question: Question = BEST
+) -> tuple[State, int, tuple[str, ...] | None]:
+    """One run of the compiled loop: the counts, the queries and the arms named; None while it has not stopped."""
     K, E, family = problem.K, problem.E, problem.family
     state, everyone = new_state(K, E), np.ones(E, np.bool_)
-    sampler = sampling.told(problem).at_work(problem.policies.copy(), everyone, problem.query_costs.copy())
-    tau, named = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64)
+    sampler = sampler_for(question, sampling.told(problem), problem.policies.copy(), everyone, problem.query_costs.copy())
+    limit = threshold_for(question, stopping, K, delta, family)
+    tau, stopped, named = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.bool_), np.zeros((1, 1, K), np.bool_)
     done = episodes(
-        family, problem.means.copy(), ladder(problem), sampler, stopping.at_work(K, family),
-        np.array([stopping.threshold(K, delta, family)]), state, everyone, np.zeros(1, np.bool_), most, _own(), _world(),
-        tau, named, np.zeros((1, 1, E), np.int64), np.zeros((1, 1, K), np.int64),
+        family, problem.means.copy(), ladder(problem), sampler, stopper_for(question, stopping, K, family),
+        np.array([limit]), state, everyone, np.zeros(1, np.bool_), most, _own(), _world(),
+        tau, stopped, named, np.zeros((1, 1, E), np.int64), np.zeros((1, 1, K), np.int64),
     )  # fmt: skip
     assert done == DONE, f"{type(sampling).__name__}.choose named a mediator who cannot be asked"
-    return state, int(tau[0, 0]), int(named[0, 0])
+    answer = tuple(problem.arms[a] for a in np.flatnonzero(named[0, 0])) if stopped[0, 0] else None
+    return state, int(tau[0, 0]), answer
 
 
 def learner_run(
@@ -219,11 +230,12 @@ def learner_run(
     delta: float,
     most: int,
     resume_at: Sequence[int] = (),
+    question: Question = BEST,
 ) -> tuple[Learner, int]:
     """The same run by a learner, which is saved and resumed after so many queries."""
     learner = Learner(
         problem.arms, dict(zip(problem.mediators, problem.policies, strict=True)), family=problem.family, delta=delta,
-        costs=problem.query_costs, sampling=sampling, stopping=stopping, seed=SEED, silent=problem.silent,
+        costs=problem.query_costs, sampling=sampling, stopping=stopping, seed=SEED, silent=problem.silent, question=question,
     )  # fmt: skip
     world, cumulative, t = _world(), ladder(problem), 0
     while not learner.done and t < most:

@@ -34,7 +34,7 @@ def told(order: list[int], rewards: list[float]) -> Contrast:
 
 @given(WEIGHT, WEIGHT, NUMBER, WEIGHT, st.floats(0.1, 10.0), NUMBER)
 def test_the_code_has_the_formula(H_ab: float, H_ba: float, S: float, V: float, sigma: float, m: float) -> None:
-    value, slope = log_contrast(contrast_of(H_ab, H_ba, S, V, sigma), 0, 1, m)
+    value, slope = log_contrast(contrast_of(H_ab, H_ba, S, V, sigma), 0, 1, m, 0.0)
     assert value == pytest.approx(float(naive.log_Q(sigma, H_ab, H_ba, S, V, m, m)), rel=1e-9, abs=1e-9)
     near = [float(naive.log_Q(sigma, H_ab, H_ba, S, V, x, x)) for x in (m - 1e-5, m + 1e-5)]
     assert slope == pytest.approx((near[1] - near[0]) / 2e-5, rel=1e-4, abs=1e-4 * (1.0 + abs(value)))
@@ -52,9 +52,9 @@ def test_it_falls_in_the_leader_and_rises_in_the_rival(
 @given(WEIGHT, WEIGHT, NUMBER, WEIGHT, NUMBER, st.floats(0.01, 5.0))
 def test_it_is_log_convex(H_ab: float, H_ba: float, S: float, V: float, m: float, h: float) -> None:
     made = contrast_of(H_ab, H_ba, S, V)
-    left, here, right = (log_contrast(made, 0, 1, x)[0] for x in (m - h, m, m + h))
+    left, here, right = (log_contrast(made, 0, 1, x, 0.0)[0] for x in (m - h, m, m + h))
     assert left + right >= 2.0 * here - 1e-9 * (1.0 + abs(here))
-    assert log_contrast(made, 0, 1, m - h)[1] <= log_contrast(made, 0, 1, m + h)[1] + 1e-9
+    assert log_contrast(made, 0, 1, m - h, 0.0)[1] <= log_contrast(made, 0, 1, m + h, 0.0)[1] + 1e-9
 
 
 @pytest.mark.parametrize("c", [0.0625, 1.0, 256.0])
@@ -62,7 +62,7 @@ def test_the_two_ways_to_compute_it_meet(c: float) -> None:
     """At z = −26 of each prior."""
     V = 10.0
     at = -26.0 * math.sqrt(2.0 * (V + c))
-    before, after = (log_contrast(contrast_of(5.0, 4.0, at * (1.0 + shift), V), 0, 1, 0.0) for shift in (-1e-13, 1e-13))
+    before, after = (log_contrast(contrast_of(5.0, 4.0, at * (1.0 + shift), V), 0, 1, 0.0, 0.0) for shift in (-1e-13, 1e-13))
     assert before[0] == pytest.approx(after[0], abs=1e-9)
     assert before[1] == pytest.approx(after[1], rel=1e-7, abs=1e-9)
     assert before[0] == pytest.approx(float(naive.log_Q(1.0, 5.0, 4.0, at, V, 0.0, 0.0)), abs=1e-9)
@@ -71,7 +71,7 @@ def test_the_two_ways_to_compute_it_meet(c: float) -> None:
 @pytest.mark.parametrize("S", [1e6, 1e12, 1e30, 1e60, -1e6, -1e12, -1e30, -1e60])
 def test_arms_that_are_far_apart(S: float) -> None:
     """No overflow; the slope keeps its sign where it is tiny."""
-    value, slope = log_contrast(contrast_of(3.0, 2.0, S, 4.0), 0, 1, 0.0)
+    value, slope = log_contrast(contrast_of(3.0, 2.0, S, 4.0), 0, 1, 0.0, 0.0)
     assert value == pytest.approx(float(naive.log_Q(1.0, 3.0, 2.0, S, 4.0, 0.0, 0.0)), rel=1e-9)
     assert math.isfinite(slope)
     assert slope < 0.0
@@ -141,7 +141,7 @@ def test_it_depends_on_order() -> None:
     """Which is why logs that were merged do not use it."""
     rewards = [1.0, 0.5, -0.3, 0.2, 0.7, -1.0]
     one, other = told([0, 1, 0, 1, 0, 1], rewards), told([1, 1, 1, 0, 0, 0], [*rewards[1::2], *rewards[0::2]])
-    assert log_contrast(one, 0, 1, 0.0)[0] != pytest.approx(log_contrast(other, 0, 1, 0.0)[0], abs=1e-3)
+    assert log_contrast(one, 0, 1, 0.0, 0.0)[0] != pytest.approx(log_contrast(other, 0, 1, 0.0, 0.0)[0], abs=1e-3)
 
 
 def test_a_correction_never_raises_the_evidence() -> None:
@@ -157,5 +157,5 @@ def test_a_correction_never_raises_the_evidence() -> None:
             fell += after < before - 1e-3
             N_a = found.tally.N_a + 1
             add_to_contrast(found.ranks.pairing.contrast, N_a, found.a, 100.0)
-            assert log_contrast(found.ranks.pairing.contrast, found.a, found.b, 0.0)[0] < -300.0
+            assert log_contrast(found.ranks.pairing.contrast, found.a, found.b, 0.0, 0.0)[0] < -300.0
     assert fell > 5

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from gobetween.core.family import Family
+from gobetween.core.questions import BestArm
 from gobetween.core.sampler import (
     C_TRACKING,
     FIXED,
@@ -69,7 +70,7 @@ def planned(plan: AnySampler, present: Bools, family: Family, state: State) -> A
     """A sampler that knows which shares are best at the estimates: the plan, or for pursuit, which has none, one made for this
     look among those present.
     """
-    if not isinstance(plan, Sampler) or plan.kind != PURSUIT or not present.any():
+    if not isinstance(plan, Sampler) or plan.kind != PURSUIT or plan.question != BestArm() or not present.any():
         return plan
     members = plan.members[present[plan.members]]
     shown = new_sampler(

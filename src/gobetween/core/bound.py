@@ -10,8 +10,11 @@ from gobetween.core.certificate import certify, leader, new_point
 from gobetween.core.family import is_number
 from gobetween.core.game import COLD, INEXACT, OPTIMAL, TIE, UNREACHABLE, new_workspace, solve
 from gobetween.core.problem import Problem
+from gobetween.core.question import Question, answers_at
+from gobetween.core.question_bound import Value, value_of
+from gobetween.core.questions import BestArm
 from gobetween.core.transport import evidence
-from gobetween.core.types import Floats
+from gobetween.core.types import Bools, Floats
 from gobetween.errors import ProblemError
 from gobetween.export import html_table
 
@@ -26,15 +29,15 @@ def binary_kl(delta: float) -> float:
 
 
 @dataclass(frozen=True)
-class LowerBound:
-    """T*(μ, π) between two certified bounds, with the strategies that prove them (docs/lower-bound.md recomputes both).
+class Bounds:
+    """T* between two certified bounds, with a plan that attains the upper one.
 
     Without costs T* counts queries. With costs it is in units of cost, and `omega` holds query shares, ∝ cost_shares / costs.
     """
 
     problem: Problem
     T_lower: float
-    """T* is at least this: proven by rival_weights and rival_odds."""
+    """T* is at least this: proven by the adversary's mixture."""
     T_upper: float
     """T* is at most this: proven by cost_shares."""
     omega: Floats
@@ -43,18 +46,12 @@ class LowerBound:
     """[E] shares of cost in that plan; the same as omega without costs."""
     arm_weights: Floats
     """[K] πᵀω: how often a query of that plan pulls each arm (the paper's π̃)."""
-    leader: int
-    """The best arm; the first of them in a tie."""
-    rival_weights: Floats
-    """[K] the adversary's mixture q over rivals, 0 at the leader."""
-    rival_odds: Floats
-    """[K] where the adversary puts the common mean of leader and rival: x_a = (μ_a + o_a μ_1)/(1 + o_a)."""
     iterations: int
     status: str
     """"optimal" (gap ≤ tol), "inexact" (bounds true, gap above tol) or "tie" (T* = ∞)."""
 
     def __repr__(self) -> str:
-        return f"LowerBound(T* = {self.T_star:.6g} {self.unit}, {self.status}, gap {self.gap:.1g})"
+        return f"{type(self).__name__}(T* = {self.T_star:.6g} {self.unit}, {self.status}, gap {self.gap:.1g})"
 
     def _repr_html_(self) -> str:
         columns = {"share of queries": self.omega} | ({"share of cost": self.cost_shares} if self.unit == "cost" else {})
@@ -80,13 +77,6 @@ class LowerBound:
         return 1.0 - self.T_lower / self.T_upper if math.isfinite(self.T_upper) else 1.0
 
     @property
-    def rival_points(self) -> Floats:
-        """[K] the points x_a themselves."""
-        rest: Floats = 1.0 / (1.0 + self.rival_odds)
-        best = float(self.problem.means[self.leader])
-        return rest * self.problem.means + self.rival_odds * rest * best
-
-    @property
     def is_proxy(self) -> bool:
         """True when the family is only an envelope (Bounded): T* then guides planning but bounds nothing."""
         return self.problem.family.proxy
@@ -99,6 +89,78 @@ class LowerBound:
     def queries(self, delta: float) -> float:
         """Least expected queries: kl(δ, 1−δ) T*; 0 for δ ≥ ½. With costs: the queries that the least cost pays for."""
         return self.cost(delta) / float(self.problem.query_costs @ self.omega)
+
+
+@dataclass(frozen=True, repr=False)
+class LowerBound(Bounds):
+    """T*(μ, π) of the best arm, with the strategies that prove its bounds (docs/lower-bound.md recomputes both)."""
+
+    leader: int
+    """The best arm; the first of them in a tie."""
+    rival_weights: Floats
+    """[K] the adversary's mixture q over rivals, 0 at the leader."""
+    rival_odds: Floats
+    """[K] where the adversary puts the common mean of leader and rival: x_a = (μ_a + o_a μ_1)/(1 + o_a)."""
+
+    @property
+    def rival_points(self) -> Floats:
+        """[K] the points x_a themselves."""
+        rest: Floats = 1.0 / (1.0 + self.rival_odds)
+        best = float(self.problem.means[self.leader])
+        return rest * self.problem.means + self.rival_odds * rest * best
+
+
+@dataclass(frozen=True, repr=False)
+class QuestionBound(Bounds):
+    """T* of another question than the best arm (docs/questions.md)."""
+
+    question: Question
+    answer: tuple[int, ...]
+    """The arms of the answer that is quickest to prove."""
+    pair_weights: dict[tuple[int, int], float]
+    """The adversary's mixture over pairs (i, b): "b is as good as i", or i on the other side of a level where b = i."""
+
+
+def question_bound(problem: Problem, question: Question, tol: float = 1e-6) -> QuestionBound:
+    """T* of a question, with T_upper − T_lower ≤ tol · T_upper where the linear programs reach it.
+
+    >>> problem = gb.Problem([1.0, 0.5, 0.0], family=gb.Gaussian(1.0))
+    >>> gb.question_bound(problem, gb.Threshold(0.25))
+    QuestionBound(T* = 96 queries, optimal, gap 0)
+    """
+    if not (is_number(tol) and 0.0 < tol < 1.0):
+        raise ProblemError(f"tol = {tol!r}: the relative gap is a number between 0 and 1, such as 1e-6")
+    question.check(problem.K, problem.family)
+    best: tuple[Value, Bools] | None = None
+    high, rounds = 0.0, 0
+    for answer in answers_at(question, problem.means):
+        enough = best[0].low if best else 0.0
+        found = value_of(question, problem.family, problem.means, problem.rates, answer, tol, enough)
+        high, rounds = max(high, found.high), rounds + found.rounds
+        best = (found, answer) if best is None or found.low > best[0].low else best
+    assert best is not None
+    value, answer = best
+    tie = not value.low > 0.0
+    omega = value.shares / problem.query_costs
+    omega = omega / omega.sum()
+    return QuestionBound(
+        problem=problem,
+        T_lower=math.inf if tie else 1.0 / high,
+        T_upper=math.inf if tie else 1.0 / value.low,
+        omega=omega,
+        cost_shares=value.shares,
+        arm_weights=problem.policies.T @ omega,
+        iterations=rounds,
+        status="tie" if tie else "optimal" if value.low >= high * (1.0 - tol) else "inexact",
+        question=question,
+        answer=tuple(np.flatnonzero(answer).tolist()),
+        pair_weights=value.weights,
+    )
+
+
+def bound_for(problem: Problem, question: Question) -> Bounds:
+    """T* of the best arm or of another question."""
+    return lower_bound(problem) if question == BestArm() else question_bound(problem, question)
 
 
 def lower_bound(problem: Problem, tol: float = 1e-9, without: Sequence[int] = ()) -> LowerBound:

@@ -13,7 +13,7 @@ is a martingale that starts at 1, falls in λ_i, rises in λ_j and learns one nu
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,13 +78,24 @@ def give_up(contrast: Contrast, a: int) -> None:
         part[a, a] = 0.0
 
 
+def contrasts(contrast: Contrast) -> dict[str, Any]:
+    """JSON-safe; nothing where none are kept."""
+    return {"contrast": [contrast.H.tolist(), contrast.S.tolist(), contrast.V.tolist()]} if contrast.share > 0.0 else {}
+
+
+def restore_contrasts(contrast: Contrast, data: dict[str, Any]) -> None:
+    """Take up what `contrasts` wrote."""
+    if contrast.share > 0.0:
+        contrast.H[:], contrast.S[:], contrast.V[:] = data["contrast"]
+
+
 @jit
-def log_contrast(contrast: Contrast, a: int, b: int, m: float) -> tuple[float, float]:
-    """The pair ln Q_ab, slope at a common mean m."""
+def log_contrast(contrast: Contrast, a: int, b: int, m: float, shift: float) -> tuple[float, float]:
+    """The pair ln Q_ab, slope at a common mean: m of a, m + shift of b."""
     V = contrast.V[a, b]
     per = 1.0 / (1.4142135623730951 * contrast.sigma)
     steep = -(contrast.H[a, b] - contrast.H[b, a]) * per
-    gap = contrast.S[a, b] * per + m * steep
+    gap = (contrast.S[a, b] + contrast.H[b, a] * shift) * per + m * steep
     square = gap * gap
     top = square / (V + GAP_PRECISIONS[0]) if gap > 0.0 else 0.0  # the largest z² that counts
     rest = math.exp(-top)

@@ -1,10 +1,10 @@
 """Evidence that the leader a beats a rival b, valid at any time under any sampling (docs/stopping.md):
 
-    ln E_{a>b} = inf { ln G_ab(λ_a, λ_b) : λ_b ≥ λ_a },   G_ab = (1 − share) M_a⁺(λ_a) M_b⁻(λ_b) + share · Q_ab(λ_a, λ_b)
+    ln E_{a>b} = inf { ln G_ab(λ_a, λ_b) : λ_b ≥ λ_a + shift },   G_ab = (1 − s) M_a⁺(λ_a) M_b⁻(λ_b) + s Q_ab(λ_a, λ_b)
 
 M_i is a mixture of likelihood ratios of arm i's rewards, a martingale at arm i's true mean; Q is a contrast. All are convex in
 the family's coordinate. If at some common point the first falls and the second rises in the mean, the infimum is that over
-common points λ_a = λ_b.
+common points λ_b = λ_a + shift. The shift is 0, but for the question which arm is best up to ε.
 """
 
 import math
@@ -24,10 +24,11 @@ class Pairing(NamedTuple):
 
     contrast: Contrast
     still: float  # weight on θ = 0 in each mixture: what a rival that is seldom or often pulled does not pay for
+    shift: float  # by how much the rival must be better; other than 0 only where coordinates are means
 
 
 #: By the product of two mixtures alone.
-PRODUCT = Pairing(new_contrast(0, 0.0, 1.0), 0.0)
+PRODUCT = Pairing(new_contrast(0, 0.0, 1.0), 0.0, 0.0)
 
 
 @leaf
@@ -55,12 +56,12 @@ def alone(family: Family, tally: Tally, pairing: Pairing, i: int, x: float, side
 
 @leaf
 def pair_at(family: Family, tally: Tally, pairing: Pairing, a: int, b: int, x: float) -> tuple[float, float, float, float]:
-    """At a common coordinate x: ln G_ab and its slope, and the slopes of ln M_a⁺ and ln M_b⁻."""
+    """At a common coordinate x of a, and x + shift of b: ln G_ab and its slope, and the slopes of ln M_a⁺ and ln M_b⁻."""
     value_a, slope_a = alone(family, tally, pairing, a, x, 1.0)
-    value_b, slope_b = alone(family, tally, pairing, b, x, -1.0)
+    value_b, slope_b = alone(family, tally, pairing, b, x + pairing.shift, -1.0)
     value, slope, contrast = value_a + value_b, slope_a + slope_b, pairing.contrast
     if contrast.share > 0.0:
-        other, rise = log_contrast(contrast, a, b, x)
+        other, rise = log_contrast(contrast, a, b, x, pairing.shift)
         value, other = value + math.log1p(-contrast.share), other + math.log(contrast.share)
         top = max(value, other)
         p, q = math.exp(value - top), math.exp(other - top)
@@ -83,9 +84,9 @@ def tangents_meet(left: float, f: float, s: float, right: float, g: float, r: fl
 
 
 @leaf
-def pooled(family: Family, tally: Tally, a: int, b: int) -> float:
-    """The coordinate of the mean of all rewards of two arms."""
-    return coordinate(family, (tally.S_a[a] + tally.S_a[b]) / (tally.N_a[a] + tally.N_a[b]))
+def pooled(family: Family, tally: Tally, pairing: Pairing, a: int, b: int) -> float:
+    """The coordinate of the mean of all rewards of two arms, the shift taken off those of b."""
+    return coordinate(family, (tally.S_a[a] + tally.S_a[b] - pairing.shift * tally.N_a[b]) / (tally.N_a[a] + tally.N_a[b]))
 
 
 @leaf
@@ -99,9 +100,10 @@ def least_pair(
     returned. Tangents bound it from below: once it is known to reach `enough` + `spare`, any number from there on.
     """
     low, high = span(family)
-    x_a, x_b = coordinate(family, tally.mu_hat[a]), coordinate(family, tally.mu_hat[b])
+    high -= pairing.shift
+    x_a, x_b = coordinate(family, tally.mu_hat[a]), coordinate(family, tally.mu_hat[b]) - pairing.shift
     up = 1.0 if x_a > x_b else -1.0  # the direction of higher means
-    x, stride = pooled(family, tally, a, b), abs(x_a - x_b)
+    x, stride = min(high, max(low, pooled(family, tally, pairing, a, b))), abs(x_a - x_b)
     left, f_left, s_left = -math.inf, 0.0, 0.0
     right, f_right, s_right = math.inf, 0.0, 0.0
     upper, orderly = math.inf, False

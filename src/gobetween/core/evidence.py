@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gobetween.core.asked import BEST, stopper_for, threshold_for
 from gobetween.core.family import Family, two_sided
+from gobetween.core.question import Question
 from gobetween.core.rule import StoppingRule
 from gobetween.core.state import Tally
 from gobetween.core.stopper import AnyStopper, glr
@@ -29,6 +31,8 @@ class Evidence:
 
     leader: int
     """The arm with the highest estimate among those seen."""
+    answer: tuple[int, ...]
+    """The arms that answer the question: the leader, unless another question is asked."""
     statistic: float
     threshold: float
     """The rule stops when the statistic reaches the threshold."""
@@ -42,20 +46,28 @@ class Evidence:
 
 
 def weigh(
-    family: Family, stopping: StoppingRule, delta: float, tally: Tally, t: int, stopper: AnyStopper | None = None
+    family: Family,
+    stopping: StoppingRule,
+    delta: float,
+    tally: Tally,
+    t: int,
+    stopper: AnyStopper | None = None,
+    question: Question = BEST,
 ) -> Evidence:
     """The evidence after t answers, by a stopping rule at risk δ; `stopper` is the rule at work, where it remembers things."""
     K = len(tally.N_a)
     best, Z = glr(family, tally)
     if not tally.N_a.all():
         best = int(np.argmax(np.where(tally.N_a > 0, tally.mu_hat, -np.inf)))
-    at_work = stopping.at_work(K, family) if stopper is None else stopper
-    constant = stopping.threshold(K, delta, family)
+    at_work = stopper_for(question, stopping, K, family) if stopper is None else stopper
+    constant = threshold_for(question, stopping, K, delta, family)
     statistic, growth = at_work.reading(family, tally, t, float(Z))
     if statistic < constant + growth and at_work.judge(family, tally, t, np.array([constant]), 0)[1]:
         statistic = constant + growth  # bounds that are looked at closely where it matters
     p_value = math.exp(min(0.0, at_work.log_p(family, tally, float(Z), statistic)))
-    return Evidence(int(best), max(statistic, 0.0), constant + growth, p_value)
+    mask = np.zeros(K, np.bool_)
+    at_work.answer(int(best), mask)
+    return Evidence(int(best), tuple(np.flatnonzero(mask).tolist()), max(statistic, 0.0), constant + growth, p_value)
 
 
 def next_look(t: int) -> int:

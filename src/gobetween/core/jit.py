@@ -181,7 +181,7 @@ def inlined(function: F) -> F:
 def by_type(returns: str, inline: bool = False) -> Callable[[F], F]:
     """Let `function(thing, …)` mean `thing.function(…)`, in compiled code as in plain Python.
 
-    returns: "int64", "float64", "none", or "pair" for two floats.
+    returns: "int64", "float64", "none", "pair" for two floats, or "triple".
 
     A method of someone else's class that does not compile is called as plain Python from compiled code. `inline` is for large
     things with one or two callers: handing over a sampler of forty arrays costs more than a small rule.
@@ -219,17 +219,19 @@ def _implementation(name: str, returns: str, inline: bool, thing: Any, args: Any
 def _fits(found: Any, returns: str) -> bool:
     """May compiled code go on with what a method returns?"""
     types = numba.types
-    if returns == "pair":
-        return isinstance(found, types.BaseTuple) and len(found) == 2 and all(_fits(part, "float64") for part in found)
+    if returns in _SIZES:
+        return isinstance(found, types.BaseTuple) and len(found) == _SIZES[returns] and all(_fits(x, "float64") for x in found)
     numbers = types.Integer if returns == "int64" else (types.Integer, types.Float)
     return returns == "none" or isinstance(found, numbers)
 
 
+_SIZES = {"pair": 2, "triple": 3}
 _called: list[tuple[type, str, Callable[[Any], Any]]] = []  # methods that run as plain Python, by number
 _MADE: dict[str, Callable[[Any], Any]] = {
     "int64": int,
     "float64": float,
     "pair": lambda value: (float(value[0]), float(value[1])),
+    "triple": lambda value: (float(value[0]), float(value[1]), float(value[2])),
     "none": lambda value: None,
 }
 
@@ -252,7 +254,8 @@ def _plain(kind: type, name: str, returns: str, why: str) -> Any:
         )
     number = len(_called)
     _called.append((kind, name, _MADE[returns]))
-    result = numba.types.UniTuple(numba.float64, 2) if returns == "pair" else getattr(numba.types, returns)
+    types = numba.types
+    result = types.UniTuple(numba.float64, _SIZES[returns]) if returns in _SIZES else getattr(types, returns)
 
     @numba.njit(_nrt=True)  # type: ignore[untyped-decorator]  # Numba is not typed
     def through(fields: Any, args: Any) -> Any:

@@ -11,7 +11,7 @@ from gobetween.core.ranks import within_reach
 from gobetween.core.sampler import AnySampler
 from gobetween.core.state import State, Tally, clear, count
 from gobetween.core.step import choose, observe, verdict
-from gobetween.core.stopper import AnyStopper, Stopper, best_seen, judge, restart
+from gobetween.core.stopper import AnyStopper, Stopper, answer, best_seen, judge, restart
 from gobetween.core.transport import evidence
 from gobetween.core.types import Bools, Floats, Ints
 
@@ -30,9 +30,9 @@ def pull(cumulative: Floats, e: int, u: float) -> int:
 
 
 @leaf
-def record(state: State, t: int, best: int, tau: Ints, named: Ints, N_e: Ints, N_a: Ints, d: int) -> None:
-    """Note in row d that `best` was named after t queries, and the counts by then."""
-    tau[d], named[d] = t, best
+def record(state: State, t: int, tau: Ints, N_e: Ints, N_a: Ints, d: int) -> None:
+    """Note in row d that an answer was named after t queries, and the counts by then."""
+    tau[d] = t
     for i in range(N_e.shape[1]):
         N_e[d, i] = state.N_e[i]
     for i in range(N_a.shape[1]):
@@ -54,11 +54,12 @@ def episodes(
     rule_rng: np.random.Generator,
     world: np.random.Generator,
     tau: Ints,
-    named: Ints,
+    stopped: Bools,
+    named: Bools,
     N_e: Ints,
     N_a: Ints,
 ) -> int:
-    """Run after run, one for each row of `tau`: when each constant was passed, the arm named (−1: none), the counts then.
+    """Run after run, one for each row of `tau`: when each constant was passed and whether it was, the arms named, the counts.
 
     DONE; HALTED soon after halt [1] was set by another thread; or LOST, when the rule chose nobody who can be asked.
     """
@@ -79,10 +80,12 @@ def episodes(
             observe(family, sampler, state, t, e, a, reward)
             best, now = verdict(family, stopper, state.tally, t, a, reward, constants, passed)
             while passed < now:
-                record(state, t, best, tau[run], named[run], N_e[run], N_a[run], passed)
+                record(state, t, tau[run], N_e[run], N_a[run], passed)
+                answer(stopper, best, named[run, passed])
+                stopped[run, passed] = True
                 passed += 1
         while passed < constants.shape[0]:
-            record(state, t, -1, tau[run], named[run], N_e[run], N_a[run], passed)
+            record(state, t, tau[run], N_e[run], N_a[run], passed)
             passed += 1
     return DONE
 

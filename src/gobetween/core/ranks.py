@@ -133,7 +133,7 @@ def searched_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, en
     x_a, x_b = coordinate(family, tally.mu_hat[a]), coordinate(family, tally.mu_hat[b])
     up = 1.0 if x_a > x_b else -1.0
     if enough > -math.inf:  # mostly one point tells that the time has not come
-        x = pooled(family, tally, a, b)
+        x = pooled(family, tally, ranks.pairing, a, b)
         value = pair_at(family, tally, ranks.pairing, a, b, x)[0]
         if value + base < enough:
             return value + base
@@ -169,8 +169,9 @@ def searched_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, en
             z = end
         here = psi
         if floor < math.inf and ranks.pairing.contrast.share > 0.0:
-            other = min(log_contrast(ranks.pairing.contrast, a, b, y)[0], log_contrast(ranks.pairing.contrast, a, b, z)[0])
-            here = max(psi, log_sum(product, other + math.log(ranks.pairing.contrast.share)))
+            contrast = ranks.pairing.contrast
+            other = min(log_contrast(contrast, a, b, y, 0.0)[0], log_contrast(contrast, a, b, z, 0.0)[0])
+            here = max(psi, log_sum(product, other + math.log(contrast.share)))
         lift = least_lift(family, tally, ranks, a, b, z, up)
         bound = here + lift
         if bound < found and bound < enough and step > smallest:

@@ -1,7 +1,8 @@
-"""The one list of families, sampling rules and stopping rules, ours and those of others.
+"""The one list of families, rules and questions, ours and those of others.
 
 Words, help text, files, saved learners and test lists derive from it. `register` adds a class; a package announces its own by
-entry points in the groups "gobetween.family", "gobetween.sampling" and "gobetween.stopping", loaded when first needed.
+entry points in the groups "gobetween.family", "gobetween.sampling", "gobetween.stopping" and "gobetween.question", loaded when
+first needed.
 """
 
 import inspect
@@ -13,14 +14,20 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
 from gobetween.core.family import Family
+from gobetween.core.question import Question
 from gobetween.core.rule import SamplingRule, StoppingRule, parameters_of
 from gobetween.errors import Fix, ProblemError
 
 T = TypeVar("T", bound=type[Any])
-BASES: Mapping[str, type[Any]] = {"family": Family, "sampling": SamplingRule, "stopping": StoppingRule}
-WHAT = {"family": "family", "sampling": "sampling rule", "stopping": "stopping rule"}
-EXAMPLE = {"family": "gb.Bernoulli() or gb.Gaussian(sigma=2.0)", "sampling": "gb.Pursuit()", "stopping": "gb.EProcess()"}
-_HOMES = {"family": "families", "sampling": "sampling", "stopping": "stopping"}
+BASES: Mapping[str, type[Any]] = {"family": Family, "sampling": SamplingRule, "stopping": StoppingRule, "question": Question}
+WHAT = {"family": "family", "sampling": "sampling rule", "stopping": "stopping rule", "question": "question"}
+EXAMPLE = {
+    "family": "gb.Bernoulli() or gb.Gaussian(sigma=2.0)",
+    "sampling": "gb.Pursuit()",
+    "stopping": "gb.EProcess()",
+    "question": "gb.BestArm() or gb.TopM(3)",
+}
+_HOMES = {"family": "families", "sampling": "sampling", "stopping": "stopping", "question": "questions"}
 _classes: dict[str, dict[str, type[Any]]] = {side: {} for side in BASES}
 
 
@@ -146,6 +153,12 @@ def as_stopping(value: "StoppingRule | str") -> StoppingRule:
     """A stopping rule, or the one that a word such as "e-process" stands for."""
     rule: StoppingRule = resolve("stopping", value)
     return rule
+
+
+def as_question(value: "Question | str") -> Question:
+    """A question, or the one that a word such as "best-arm" stands for."""
+    question: Question = resolve("question", value)
+    return question
 
 
 def _known(side: str) -> dict[str, type[Any]]:

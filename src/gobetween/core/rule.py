@@ -86,6 +86,8 @@ class SamplingRule(Rule):
     functions: ClassVar[tuple[str, ...]] = ("choose", "memory", "observe")
     live: ClassVar[bool] = True
     """Can a learner use it? Not if it knows what only a simulation does."""
+    any_question: ClassVar[bool] = False
+    """Does it serve every question, not the best arm alone?"""
     draws: ClassVar[bool] = True
     """Does it draw random numbers?"""
 

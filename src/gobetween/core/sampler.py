@@ -13,7 +13,9 @@ from gobetween.core.family import Family
 from gobetween.core.game import COLD, INEXACT, OPTIMAL, Workspace, keep_up, new_workspace, solve
 from gobetween.core.geometry import find_redundant
 from gobetween.core.jit import by_type, inlined, leaf, uniform
-from gobetween.core.pursuit import add_gains, expected_pulls, highest, hopes, rival_gains, scarcest, stranger, unseen_gains
+from gobetween.core.pursuit import add_gains, expected_pulls, highest, hopes, scarcest, stranger, unseen_gains
+from gobetween.core.question import Question, gather
+from gobetween.core.questions import BestArm
 from gobetween.core.rule import SamplingRule, View, choose, compiled_form, first_memory, observe, remember
 from gobetween.core.state import State, seen_all
 from gobetween.core.tracking import exploration_floor, forced, furthest_behind, least_asked, project
@@ -40,6 +42,8 @@ class Sampler(NamedTuple):
     workspace: Workspace
     arms: Floats  # [3, K] scratch of pursuit: pulls, evidence against each rival, what a pull of each is worth
     most: Floats  # [1] the most evidence that pursuit has seen
+    question: Question
+    mask: Bools  # [K] the answer that pursuit asks for
 
     def next_mediator(self, family: Family, state: State, t: int, available: Bools, rng: Source) -> int:
         """The mediator to ask at time t (queries issued before); −1 when no member is available."""
@@ -79,7 +83,7 @@ class Sampler(NamedTuple):
             "point": {name: getattr(self.point, name).tolist() for name in ("omega", "q", "odds")},
             "bounds": [repr(float(x)) for x in self.point.bounds],
             "most": float(self.most[0]),
-        }
+        } | ({"mask": self.mask.tolist()} if self.mask.any() else {})
 
     def restore(self, data: dict[str, Any]) -> None:
         """Take up what `saved` wrote."""
@@ -88,6 +92,7 @@ class Sampler(NamedTuple):
             getattr(self.point, name)[:] = values
         self.point.bounds[:] = [float(x) for x in data["bounds"]]
         self.most[0] = data.get("most", 0.0)
+        self.mask[:] = data.get("mask", False)
 
 
 class OwnSampler(NamedTuple):
@@ -186,6 +191,8 @@ def new_sampler(
         new_workspace(K, n),
         np.zeros((3, K)),
         np.zeros(1),
+        BestArm(),
+        np.zeros(K, np.bool_),
     )
 
 
@@ -215,6 +222,7 @@ def forget_rates(sampler: Sampler) -> None:
     """Forget everything learnt, for a new run."""
     forget(sampler.point)
     sampler.most[0] = 0.0
+    sampler.mask[:] = False
     if sampler.kind != FIXED:
         sampler.target[:] = 0.0
     for i in range(sampler.members.shape[0]):
@@ -326,7 +334,7 @@ def pursued(family: Family, sampler: Sampler, state: State, t: int, available: B
         gains[:] = 0.0
         gains[a] = 1.0
     else:
-        rival_gains(family, state.tally, pulls, sampler.arms[1], sampler.most, gains)
+        gather(sampler.question, family, state.tally, pulls, sampler.arms[1], sampler.mask, sampler.most, gains)
     add_gains(gains, R, scores)
     e = highest(scores, members, available, N_e)
     return e if e >= 0 else least_asked(N_e, members, available)

@@ -33,6 +33,7 @@ class Pursuit(SamplingRule):
     """
 
     name: ClassVar[str] = "pursuit"
+    any_question: ClassVar[bool] = True
     words: ClassVar[Mapping[str, Mapping[str, object]]] = {"pursuit-unknown": {"policies": "unknown"}}
     draws: ClassVar[bool] = False
     policies: str = "known"
@@ -95,6 +96,7 @@ class UniformSampling(SamplingRule):
     """Ask mediators uniformly: order "random" draws one each time, "cyclic" goes round."""
 
     name: ClassVar[str] = "uniform"
+    any_question: ClassVar[bool] = True
     words: ClassVar[Mapping[str, Mapping[str, object]]] = {"cyclic": {"order": "cyclic"}}
     order: str = "random"
 
@@ -113,6 +115,7 @@ class Static(SamplingRule):
     """Follow fixed shares of queries."""
 
     name: ClassVar[str] = "static"
+    any_question: ClassVar[bool] = True
     draws: ClassVar[bool] = False
     omega: tuple[float, ...]
 

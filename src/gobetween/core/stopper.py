@@ -5,15 +5,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gobetween.core.contrast import add_to_contrast, clear_contrast, give_up, new_contrast
+from gobetween.core.contrast import add_to_contrast, clear_contrast, contrasts, give_up, new_contrast, restore_contrasts
 from gobetween.core.eprocess import PRODUCT, Pairing, log_evalue
+from gobetween.core.examiner import Examiner
 from gobetween.core.family import Family
 from gobetween.core.jit import by_type, inlined, leaf
 from gobetween.core.ranks import Ranks, largest_evidence, least_evidence, new_ranks, within_reach
 from gobetween.core.rule import Looks, StoppingRule, compiled_form, first_memory, observe, remember, statistic
 from gobetween.core.state import Tally, seen_all
 from gobetween.core.transport import evidence
-from gobetween.core.types import Floats
+from gobetween.core.types import Bools, Floats
 
 POLYNOMIAL, ITERATED_LOG, PAIRS, KK_GAUSSIAN, KK_EXPONENTIAL, RANKS = 0, 1, 2, 3, 4, 5
 
@@ -56,6 +57,10 @@ class Stopper(NamedTuple):
         if self.ranks.pairing.contrast.share > 0.0:
             clear_contrast(self.ranks.pairing.contrast)
 
+    def answer(self, best: int, mask: Bools) -> None:
+        """The leader alone."""
+        mark(best, mask)
+
     def reading(self, family: Family, tally: Tally, t: int, Z: float) -> tuple[float, float]:
         """The statistic, and h(t)."""
         best = int(best_seen(tally.mu_hat))
@@ -80,14 +85,11 @@ class Stopper(NamedTuple):
 
     def saved(self) -> dict[str, Any]:
         """Contrasts, JSON-safe; the rest is in counts and sums."""
-        contrast = self.ranks.pairing.contrast
-        return {"contrast": [contrast.H.tolist(), contrast.S.tolist(), contrast.V.tolist()]} if contrast.share > 0.0 else {}
+        return contrasts(self.ranks.pairing.contrast)
 
     def restore(self, data: dict[str, Any]) -> None:
         """Take up what `saved` wrote."""
-        if self.ranks.pairing.contrast.share > 0.0:
-            contrast = self.ranks.pairing.contrast
-            contrast.H[:], contrast.S[:], contrast.V[:] = data["contrast"]
+        restore_contrasts(self.ranks.pairing.contrast, data)
 
 
 class OwnStopper(NamedTuple):
@@ -121,6 +123,10 @@ class OwnStopper(NamedTuple):
     def corrected(self, a: int) -> None:
         """A rule is not told of corrections."""
 
+    def answer(self, best: int, mask: Bools) -> None:
+        """The leader alone."""
+        mark(best, mask)
+
     def reading(self, family: Family, tally: Tally, t: int, Z: float) -> tuple[float, float]:
         """The statistic; nothing is added to its threshold."""
         if not (t and tally.N_a.all()):
@@ -136,14 +142,14 @@ class OwnStopper(NamedTuple):
         self.memory[:] = np.array([float(x) for x in data["stopping_memory"]]).reshape(self.memory.shape)
 
 
-AnyStopper = Stopper | OwnStopper
+AnyStopper = Stopper | OwnStopper | Examiner
 
 
 def new_stopper(
     shape: int, power: float = 0.0, K: int = 0, contrast: float = 0.0, sigma: float = 1.0, still: float = 0.0
 ) -> Stopper:
     """Set one of our rules to work; the rest belongs to RANKS."""
-    return Stopper(shape, power, new_ranks(K, Pairing(new_contrast(K, contrast, sigma), still)))
+    return Stopper(shape, power, new_ranks(K, Pairing(new_contrast(K, contrast, sigma), still, 0.0)))
 
 
 def by_ranks(family: Family, tally: Tally) -> float:
@@ -162,6 +168,19 @@ def judge(stopper: AnyStopper, family: Family, tally: Tally, t: int, constants: 
 def note(stopper: AnyStopper, family: Family, tally: Tally, t: int, a: int, reward: float) -> None:
     """Arm a paid a reward, the last of t counted answers."""
     stopper.note(family, tally, t, a, reward)
+
+
+@by_type("none", inline=True)
+def answer(stopper: AnyStopper, best: int, mask: Bools) -> None:
+    """Write to mask [K] the answer that was just judged; `best` is the leader."""
+    stopper.answer(best, mask)
+
+
+@leaf
+def mark(best: int, mask: Bools) -> None:
+    """One arm alone."""
+    mask[:] = False
+    mask[best] = True
 
 
 @by_type("none", inline=True)

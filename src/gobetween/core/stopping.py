@@ -15,6 +15,8 @@ from gobetween.core.rule import StoppingRule
 from gobetween.errors import ProblemError
 
 if TYPE_CHECKING:
+    from gobetween.core.examiner import Examiner
+    from gobetween.core.question import Question
     from gobetween.core.stopper import Stopper
 
 MOST_ARMS = 300  # with a contrast of each with each
@@ -59,6 +61,14 @@ class EProcess(StoppingRule):
         if not isinstance(family, Gaussian):  # contrasts need rewards whose tails are known to be a normal law's
             return new_stopper(RANKS, 0.0, K)
         return new_stopper(RANKS, 0.0, K, self.contrast if K <= MOST_ARMS else 0.0, family.sigma, self.still)
+
+    def examiner(self, question: "Question", K: int, family: Family) -> "Examiner":
+        """The rule at work on another question than the best arm: products and contrasts of pairs, shared evenly."""
+        from gobetween.core.examiner import new_examiner
+
+        if not isinstance(family, Gaussian):
+            return new_examiner(question, K, 0.0, 1.0, 0.0)
+        return new_examiner(question, K, self.contrast if K <= MOST_ARMS else 0.0, family.sigma, self.still)
 
 
 #: What does not depend on the order of answers: the rule of logs, whose parts may be counted apart.

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 from gobetween.core.alarms import Alarm, Facts, alarms_of
+from gobetween.core.asked import BEST
 from gobetween.core.evidence import Evidence
 from gobetween.core.family import Family
+from gobetween.core.question import Question
 from gobetween.export import numbered
 
 GREEK = {"sigma": "σ"}
@@ -22,6 +24,9 @@ class Account:
     counted: int
     alarms: tuple[Alarm, ...]
     """All checks, raised or not, the worst first."""
+    answer: tuple[str, ...] = ()
+    """The arms that are named, or would be now: the leader, unless another question is asked."""
+    question: Question = BEST
 
     @property
     def broken(self) -> Alarm | None:
@@ -35,7 +40,8 @@ class Account:
         if self.leader is None:
             return f"Nothing is known yet: no {unit.removeprefix('counted ')} has been counted."
         if self.certain:
-            return f"The best arm is {self.leader!r}; this is wrong with probability at most {self.delta:g}{condition}."
+            named = self.question.sentence(self.answer or (self.leader,))
+            return f"{named}; this is wrong with probability at most {self.delta:g}{condition}."
         return f"{self.leader!r} leads after {numbered(self.counted, unit)}; {who} is not sure yet."
 
 
@@ -44,11 +50,15 @@ def broken(alarms: tuple[Alarm, ...]) -> Alarm | None:
     return next((alarm for alarm in alarms if alarm.raised and alarm.breaks), None)
 
 
-def account(facts: Facts, evidence: Evidence, counted: int, named: int | None = None) -> Account:
-    """What evidence after so many answers and the facts come to; `named` is the arm of a verdict that stays."""
-    best = evidence.leader if named is None else named
+def account(
+    facts: Facts, evidence: Evidence, counted: int, named: tuple[int, ...] | None = None, question: Question = BEST
+) -> Account:
+    """What evidence after so many answers and the facts come to; `named` are the arms of a verdict that stays."""
+    arms = evidence.answer if named is None else named
+    best = arms[0] if question == BEST else evidence.leader
     leader = facts.arms[best] if counted or named is not None else None
-    return Account(leader, named is not None or evidence.reached, facts.delta, counted, alarms_of(facts))
+    certain, answer = named is not None or evidence.reached, tuple(facts.arms[a] for a in arms)
+    return Account(leader, certain, facts.delta, counted, alarms_of(facts), answer, question)
 
 
 def family_words(family: Family) -> str:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from gobetween.core.families import DEFAULT
 from gobetween.core.family import Family
+from gobetween.core.question import Question
 from gobetween.core.registry import classes, find, words
 from gobetween.core.rule import parameters_of
 from gobetween.core.stopping import EProcess
@@ -57,6 +58,20 @@ def parse_rule(value: Any, side: str, path: str) -> Named:
         raise SpecError(f"{path}.name = {name!r}: must be a string")
     rule = build(kind, {k: v for k, v in value.items() if k not in ("rule", "name", "from")}, path, ("rule", "name"))
     return Named(name or word(rule), rule)
+
+
+def parse_question(value: Any, path: str) -> Question:
+    """A question: a word, or a table with its `name` and parameters."""
+    table = value if isinstance(value, Mapping) else {"name": value}
+    name = table.get("name")
+    kind = find_kind("question", name, path) if isinstance(name, str) else None
+    if kind is None:
+        raise SpecError(f"{path} = {show(name)}: choose one of {', '.join(classes('question'))}")
+    if any(key not in table for key in parameters_of(kind)):
+        needed = ", ".join(f"{key} = …" for key in parameters_of(kind))
+        raise SpecError(f'{path} = {name!r} needs more: write {{ name = "{name}", {needed} }}')
+    found: Question = build(kind, {key: part for key, part in table.items() if key != "name"}, path, ("name",))
+    return found
 
 
 def find_kind(side: str, name: str, path: str) -> type[Any] | None:

@@ -11,11 +11,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gobetween.core.asked import BEST, sampler_for, stopper_for, threshold_for
 from gobetween.core.bound import binary_kl
 from gobetween.core.family import Family
 from gobetween.core.loops import HALTED, LOST, episodes
 from gobetween.core.problem import Problem
-from gobetween.core.registry import as_sampling, as_stopping
+from gobetween.core.question import Question
+from gobetween.core.registry import as_question, as_sampling, as_stopping
 from gobetween.core.rule import SamplingRule, StoppingRule
 from gobetween.core.sampler import AnySampler
 from gobetween.core.sampling import Pursuit
@@ -43,19 +45,21 @@ def simulate(
     max_steps: int = MAX_STEPS,
     progress: Callable[[int], None] | None = None,
     declared: ArrayLike | None = None,
+    question: Question | str = BEST,
 ) -> Runs:
     """Run a sampling and a stopping rule on a problem many times; one path serves every δ.
 
     The result depends on the seed alone, not on the number of workers (threads; by default one for each core). A run that has
     not stopped after max_steps queries is censored. `progress` is told how many runs have just been finished. `declared`: the
-    policies that the sampling rule believes in, where they are not the true ones.
+    policies that the sampling rule believes in, where they are not the true ones. `question`: what is asked about the arms, the
+    best one unless said otherwise.
 
     >>> problem = gb.Problem([0.9, 0.2], [[0.7, 0.3], [0.3, 0.7]], family="bernoulli")
     >>> runs = gb.simulate(problem, "tracking", "e-process", deltas=[0.1, 0.01], runs=8, seed=1)
     >>> runs.tau.shape, bool(runs.correct.all())
     ((8, 2), True)
     """
-    job = new_job(problem, sampling, stopping, deltas, seed, max_steps, declared)
+    job = new_job(problem, sampling, stopping, deltas, seed, max_steps, declared, question)
     check_whole({"runs": (runs, 1), "workers": (1 if workers is None else workers, 1)})
     chunks = [range(first, min(first + CHUNK, runs)) for first in range(0, runs, CHUNK)]
 
@@ -68,7 +72,8 @@ def simulate(
     # threads also for one worker: the main one stays free to hear Ctrl-C
     with ThreadPoolExecutor(min(workers or cpu_count() or 1, len(chunks))) as pool, halting([job]):
         found = together(pool.map(work, chunks))
-    return replace(found, problem=problem, sampling=word(as_sampling(sampling)), stopping=word(as_stopping(stopping)))
+    one, other = word(as_sampling(sampling)), word(as_stopping(stopping))
+    return replace(found, problem=problem, question=job.question, sampling=one, stopping=other)
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,7 @@ class Job:
     deltas: tuple[float, ...]
     seed: int
     max_steps: int
+    question: Question = BEST
     halt: Bools = field(default_factory=lambda: np.zeros(1, np.bool_), compare=False)
     """[1] set it, and runs under way end soon."""
 
@@ -111,6 +117,7 @@ def new_job(
     seed: int,
     max_steps: int,
     declared: ArrayLike | None = None,
+    question: Question | str = BEST,
 ) -> Job:
     """Check and resolve the arguments of `simulate` that do not say how many runs."""
     wanted = (float(deltas),) if isinstance(deltas, (int, float)) else tuple(float(delta) for delta in deltas)
@@ -127,8 +134,10 @@ def new_job(
     rule, stop = as_sampling(sampling).told(problem), as_stopping(stopping)
     if type(problem.family).draw is Family.draw:
         raise ProblemError(f"{problem.family.name} rewards cannot be drawn: define draw in {type(problem.family).__name__}")
-    rule.at_work(believed, np.ones(problem.E, np.bool_), problem.query_costs)  # refuses what does not fit
-    return Job(problem, believed, rule, stop, wanted, seed, max_steps)
+    asked = as_question(question)
+    sampler_for(asked, rule, believed, np.ones(problem.E, np.bool_), problem.query_costs)  # these refuse what does not fit
+    stopper_for(asked, stop, problem.K, problem.family)
+    return Job(problem, believed, rule, stop, wanted, seed, max_steps, asked)
 
 
 def check_whole(numbers: dict[str, tuple[object, int]]) -> None:
@@ -146,20 +155,19 @@ def run_chunk(job: Job, chunk: range) -> Runs:
     world = stream(job.seed, chunk.start // CHUNK, 0)
     own = stream(job.seed, chunk.start // CHUNK, 1) if job.sampling.draws else world
     shape = (len(chunk), len(constants))
-    tau, named = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    tau, stopped, named = np.zeros(shape, np.int64), np.zeros(shape, np.bool_), np.zeros((*shape, problem.K), np.bool_)
     N_e, N_a = np.zeros((*shape, problem.E), np.int64), np.zeros((*shape, problem.K), np.int64)
     done = episodes(
         problem.family, workbench.means, workbench.ladder, sampler, workbench.stopper, constants, state, workbench.available,
-        job.halt, job.max_steps, own, world, tau, named, N_e, N_a,
+        job.halt, job.max_steps, own, world, tau, stopped, named, N_e, N_a,
     )  # fmt: skip
     if done == HALTED:
         raise HaltedError
     if done == LOST:
         raise ProblemError(f"{type(job.sampling).__name__}.choose named a mediator who cannot be asked: take an available one")
     back = workbench.back
-    censored = named < 0
-    correct = ~censored & (problem.means == problem.means.max())[named]
-    return Runs(job.deltas, tau[:, back], correct[:, back], censored[:, back], N_e[:, back], N_a[:, back])
+    correct = stopped & job.question.right(problem.means, named)
+    return Runs(job.deltas, tau[:, back], correct[:, back], ~stopped[:, back], N_e[:, back], N_a[:, back])
 
 
 class Workbench(NamedTuple):
@@ -182,11 +190,12 @@ def _workbench(job: Job) -> Workbench:
     """The workbench of this thread for a job; every run begins by clearing it."""
     if getattr(_own, "job", None) is not job:
         problem = job.problem
-        constants = np.array([job.stopping.threshold(problem.K, delta, problem.family) for delta in job.deltas])
+        ask, K, family = job.question, problem.K, problem.family
+        constants = np.array([threshold_for(ask, job.stopping, K, delta, family) for delta in job.deltas])
         order, available = np.argsort(constants, kind="stable"), np.ones(problem.E, np.bool_)
         _own.workbench = Workbench(
-            job.sampling.at_work(job.believed, available, problem.query_costs),
-            job.stopping.at_work(problem.K, problem.family),
+            sampler_for(ask, job.sampling, job.believed, available, problem.query_costs),
+            stopper_for(ask, job.stopping, K, family),
             new_state(problem.K, problem.E),
             available,
             problem.means.copy(),

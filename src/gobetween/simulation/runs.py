@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gobetween.core.bound import lower_bound
+from gobetween.core.asked import BEST
+from gobetween.core.bound import bound_for
 from gobetween.core.problem import Problem
+from gobetween.core.question import Question
 from gobetween.core.types import Bools, Ints
 from gobetween.errors import ProblemError
 from gobetween.export import data_frame, html_table
@@ -27,7 +29,7 @@ class Runs:
     tau: Ints
     """[runs, deltas] queries until the rule stopped; where censored, the queries made."""
     correct: Bools
-    """[runs, deltas] was the best arm named? False where censored."""
+    """[runs, deltas] was a right answer named? False where censored."""
     censored: Bools
     """[runs, deltas] had the rule not stopped after max_steps queries?"""
     N_e: Ints
@@ -36,6 +38,7 @@ class Runs:
     """[runs, deltas, K] pulls of each arm by then."""
     problem: Problem | None = None
     """What was played; only blocks on their way from a worker do not say."""
+    question: Question = BEST
     sampling: str = ""
     stopping: str = ""
     """What the rules are called."""
@@ -73,7 +76,9 @@ class Runs:
         """Distributions of τ beside the lower bound on its mean, as a Plotly figure."""
         from gobetween.pages.figures import stopping_times
 
-        return stopping_times({self.rules: self}, query_bounds(self.played, self.deltas), f"{len(self.tau):,} runs")
+        return stopping_times(
+            {self.rules: self}, query_bounds(self.played, self.deltas, self.question), f"{len(self.tau):,} runs"
+        )
 
     def to_frame(self) -> Any:
         """One row for each run and δ, as a data frame of pandas or polars."""
@@ -98,9 +103,9 @@ def take(runs: Runs, rows: Ints) -> Runs:
     return replace(runs, **{name: getattr(runs, name)[rows] for name in ARRAYS})
 
 
-def query_bounds(problem: Problem, deltas: tuple[float, ...]) -> dict[str, list[float]]:
+def query_bounds(problem: Problem, deltas: tuple[float, ...], question: Question = BEST) -> dict[str, list[float]]:
     """The least expected queries for each δ, for a figure of queries: costs set aside, nothing where nothing is proven."""
     if problem.family.proxy:
         return {}
-    bound = lower_bound(Problem(problem.means, problem.policies, family=problem.family, silent=problem.silent))
+    bound = bound_for(Problem(problem.means, problem.policies, family=problem.family, silent=problem.silent), question)
     return {"": [bound.queries(delta) for delta in deltas]} if math.isfinite(bound.T_star) else {}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.core.bound import lower_bound
+from gobetween.core.bound import bound_for
 from gobetween.core.problem import Problem
 from gobetween.core.types import Floats, Ints
 from gobetween.export import json_safe
@@ -28,7 +28,7 @@ class Summary:
     wrong: float
     wrong_low: float
     wrong_high: float
-    """Share of runs that named another arm than the best, with the exact (Clopper–Pearson) 95% interval."""
+    """Share of runs whose answer was wrong, with the exact (Clopper–Pearson) 95% interval."""
     censored: int
     cost: float
     cost_half_width: float
@@ -46,7 +46,7 @@ class Summary:
 
 def summarise(problem: Problem, result: Runs) -> list[Summary]:
     """One summary for each δ."""
-    bound = lower_bound(problem)
+    bound = bound_for(problem, result.question)
     return [_summary(result, d, problem.query_costs, bound.cost(delta)) for d, delta in enumerate(result.deltas)]
 
 

@@ -8,12 +8,14 @@ from numpy.typing import ArrayLike
 
 from gobetween.core.absence import among, follow, hand_back, time_of
 from gobetween.core.alarms import Claimed, Facts
+from gobetween.core.asked import BEST, sampler_for, stopper_for, threshold_for
 from gobetween.core.evidence import Evidence, weigh
 from gobetween.core.exact import add_exactly, replace_answer
 from gobetween.core.families import DEFAULT
 from gobetween.core.family import Family
 from gobetween.core.jit import index
 from gobetween.core.problem import check_names
+from gobetween.core.question import Question
 from gobetween.core.rule import SamplingRule, StoppingRule
 from gobetween.core.sampler import RANDOM, OwnSampler, Source
 from gobetween.core.sampling import Pursuit
@@ -36,7 +38,8 @@ class Learner:
     arms: names, or how many. mediators: a mapping from names to a policy (None when it is not known), a matrix of policies, or
     how many (all unknown). The verdict counts the resolved prefix of the queries in the order in which they were issued, which
     keeps the guarantee even when bad news travels slower (docs/stopping.md, Delays). order="arrival" counts answers as they
-    come: it stops earlier, and is valid only if delays do not depend on rewards.
+    come: it stops earlier, and is valid only if delays do not depend on rewards. question: what is asked about the arms, the
+    best one unless said otherwise; `answer` names a set of arms.
 
     >>> learner = gb.Learner(["letter", "call"], {"North": [0.8, 0.2], "South": None}, family="bernoulli")
     >>> query = learner.ask()
@@ -58,21 +61,22 @@ class Learner:
         seed: int = 0,
         silent: bool = False,
         order: str = "issue",
+        question: Question | str = BEST,
     ) -> None:
-        setup = new_setup(arms, mediators, family, delta, costs, sampling, stopping, seed, silent, order)
+        setup = new_setup(arms, mediators, family, delta, costs, sampling, stopping, seed, silent, order, question)
         K, E = len(setup.arms), len(setup.mediators)
         self.setup, self.arms, self.mediators, self.costs = setup, setup.arms, setup.mediators, setup.costs
         self.family, self.delta, self.sampling, self.stopping = setup.family, setup.delta, setup.sampling, setup.stopping
-        self._sampler = setup.sampling.at_work(setup.policies, setup.declared, setup.costs)
+        self._sampler = sampler_for(setup.question, setup.sampling, setup.policies, setup.declared, setup.costs)
         self._plan, self._present = self._sampler, np.ones(E, np.bool_)
-        self._stopper = setup.stopping.at_work(K, setup.family)
-        self._constant = np.array([setup.stopping.threshold(K, setup.delta, setup.family)])
+        self._stopper = stopper_for(setup.question, setup.stopping, K, setup.family)
+        self._constant = np.array([threshold_for(setup.question, setup.stopping, K, setup.delta, setup.family)])
         self._state, self._counted = new_state(K, E), new_tally(K)
         self._rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(setup.seed)))
         self._asked = self._count = self._issued = self._next = 0
         self._open: dict[int, int] = {}
         self._resolved: dict[int, tuple[int, float] | None] = {}
-        self._named: int | None = None
+        self._named: tuple[int, ...] | None = None
         self._verdict: dict[str, float] | None = None
         self._exact: tuple[list[list[float]], list[list[float]]] = ([[] for _ in range(K)], [[] for _ in range(K)])
         self._watched = new_watched(setup.family, K, E)
@@ -336,10 +340,12 @@ class Learner:
         counted, family = self._counted, self.setup.family
         best, passed = verdict(family, self._stopper, counted, index(self._count), *answer, self._constant, 0)
         if passed and self._named is None:
-            self._named, found = int(best), self.evidence()
+            found = self.evidence()
+            self._named = found.answer
             numbers = {"statistic": found.statistic, "threshold": found.threshold, "p_value": found.p_value}
             self._verdict = {**numbers, "counted": self._count}
-        self._watched.looked(family, counted, self._count, int(best) if passed else None)
+        if self.setup.question == BEST:
+            self._watched.looked(family, counted, self._count, int(best) if passed else None)
 
     @property
     def done(self) -> bool:
@@ -354,20 +360,29 @@ class Learner:
     def reconsider(self) -> bool:
         """After corrections: if the evidence no longer supports the verdict, forget it. Was it forgotten?"""
         found = self.evidence()
-        if self._named is None or (found.leader == self._named and found.reached):
+        if self._named is None or (found.answer == self._named and found.reached):
             return False
         self._named = self._verdict = None
         return True
 
     @property
     def recommendation(self) -> str | None:
-        """The arm named by the verdict; before it, the leader so far, without a guarantee (None while nothing is known)."""
+        """The arm named by the verdict; before it, the leader so far, without a guarantee (None while nothing is known).
+
+        Where the answer is a set of arms: their names, with commas.
+        """
+        return ", ".join(self.answer) if self._named is not None or self._counted.N_a.any() else None
+
+    @property
+    def answer(self) -> tuple[str, ...]:
+        """The arms named by the verdict; before it those that would be named now, without a guarantee."""
         if self._named is not None:
-            return self.arms[self._named]
+            return tuple(self.arms[a] for a in self._named)
         if not self._counted.N_a.any():
-            return None
-        best = int(np.argmax(np.where(self._counted.N_a > 0, self._counted.mu_hat, -np.inf)))
-        return self.arms[best]
+            return ()
+        mask, seen = np.zeros(len(self.arms), np.bool_), self._counted.N_a > 0
+        self.setup.question.claim(np.where(seen, self._counted.mu_hat, -np.inf), 0, mask)
+        return tuple(name for name, named in zip(self.arms, mask & seen, strict=True) if named)
 
     @property
     def pending(self) -> tuple[Query, ...]:
@@ -418,7 +433,8 @@ class Learner:
 
     def evidence(self) -> Evidence:
         """What the counted answers say about their leader, by the stopping rule."""
-        return weigh(self.setup.family, self.setup.stopping, self.setup.delta, self._counted, self._count, self._stopper)
+        setup = self.setup
+        return weigh(setup.family, setup.stopping, setup.delta, self._counted, self._count, self._stopper, setup.question)
 
     def account(self, visible: bool = True) -> Account:
         """What the counted answers come to, with all alarms; these look at all answers that were told.
@@ -438,7 +454,7 @@ class Learner:
             claimed=watched.claimed,
             visible=visible,
         )
-        return account(facts, self.evidence(), self._count if self._counted.N_a.any() else 0, self._named)
+        return account(facts, self.evidence(), self._count if self._counted.N_a.any() else 0, self._named, setup.question)
 
     @property
     def progress(self) -> Progress:
@@ -447,7 +463,7 @@ class Learner:
 
     def forecast(self) -> Forecast | None:
         """Queries to go with a range that holds 8 times of 10; None where that cannot be said."""
-        return forecast(self)
+        return forecast(self) if self.setup.question == BEST else None
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, JSON-safe: a learner made from it asks exactly what this one would have asked."""

@@ -5,6 +5,7 @@ from typing import TypedDict
 
 import numpy as np
 
+from gobetween.core.asked import BEST
 from gobetween.core.missing import can_impute, worst_evidence
 from gobetween.export import json_safe, numbered
 from gobetween.study.events import words
@@ -82,7 +83,7 @@ def _owed(state: StudyState) -> list[int]:
 def _worst(state: StudyState, owed: list[int]) -> float | None:
     """The least evidence for the arm that is named or leads."""
     learner = state.learner
-    if not can_impute(learner.family) or learner.recommendation is None:
+    if not can_impute(learner.family) or learner.recommendation is None or learner.setup.question != BEST:
         return None
     late = [min(state.counts[name]["late"], learner.waiting) for name in state.spec.mediators]  # told, but not counted yet
     return worst_evidence(

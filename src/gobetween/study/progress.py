@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gobetween.core.absence import planned
 from gobetween.core.alarms import Alarm
 from gobetween.core.evidence import ArmReport, arm_report
+from gobetween.core.examiner import Examiner
 from gobetween.core.sampler import AnySampler
 from gobetween.core.stopper import OwnStopper, glr
 from gobetween.core.voice import Account
@@ -96,7 +97,8 @@ def _to_go(learner: "Learner", plan: AnySampler, lack: float) -> float:
         return math.inf  # nobody knows how a statistic of one's own grows, or what an arm pays that was never seen
     shares, T_upper = plan.shares(), plan.T_upper()
     if shares is None or math.isinf(T_upper):
-        Z = float(glr(learner.family, learner._counted)[1])
+        own = isinstance(learner._stopper, Examiner)
+        Z = learner.evidence().statistic if own else float(glr(learner.family, learner._counted)[1])
         return max(0.0, lack) * learner.counted / Z if Z > 0.0 else math.inf
     return max(0.0, lack) * T_upper / float(learner.costs[plan.members] @ shares)
 

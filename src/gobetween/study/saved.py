@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gobetween.core.absence import restore_plan, saved_plan
+from gobetween.core.asked import BEST
 from gobetween.core.state import Tally, fill
 from gobetween.errors import ProblemError
-from gobetween.files.rules import parse_family, rule_from_dict, rule_to_dict
+from gobetween.files.rules import parse_family, parse_question, rule_from_dict, rule_to_dict
 from gobetween.study.watched import Watched
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ def _said(learner: "Learner") -> dict[str, Any]:
         "numbers": [learner._asked, learner._count, learner._issued, learner._next],
         "open": [list(item) for item in learner._open.items()],
         "resolved": [[number, *(outcome or ())] for number, outcome in learner._resolved.items()],
-        "named": learner._named,
+        "named": _named(learner),
+        **({} if setup.question == BEST else {"question": setup.question.to_dict()}),
         "verdict": learner._verdict,
         "exact": [[list(partials) for partials in sums] for sums in learner._exact],
     }
@@ -98,6 +100,7 @@ def load(data: Mapping[str, Any]) -> "Learner":
         family=parse_family(data["family"]),
         sampling=rule_from_dict(data["sampling"], "sampling"),
         stopping=rule_from_dict(data["stopping"], "stopping"),
+        question=parse_question(data.get("question", BEST.name), "question"),
         **{key: data[key] for key in ("delta", "costs", "seed", "silent", "order")},
     )
     rng: Any = learner._rng.bit_generator.state
@@ -115,11 +118,20 @@ def load(data: Mapping[str, Any]) -> "Learner":
     learner._asked, learner._count, learner._issued, learner._next = data["numbers"]
     learner._open = {int(number): int(e) for number, e in data["open"]}
     learner._resolved = {int(n): (int(rest[0]), float(rest[1])) if rest else None for n, *rest in data["resolved"]}
-    learner._named, learner._verdict = data["named"], data["verdict"]
+    named = data["named"]
+    learner._named = (named,) if isinstance(named, int) else None if named is None else tuple(named)
+    learner._verdict = data["verdict"]
     told, counted = ([[float(x) for x in partials] for partials in sums] for sums in data["exact"])
     learner._exact = (told, counted)
     learner._watched = Watched.restored(data)
     return learner
+
+
+def _named(learner: "Learner") -> int | list[int] | None:
+    """The arms that a verdict named: one number for the best arm, as ever."""
+    if learner._named is None:
+        return None
+    return learner._named[0] if learner.setup.question == BEST else list(learner._named)
 
 
 def _sums(tally: Tally) -> dict[str, list[float]]:

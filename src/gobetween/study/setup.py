@@ -7,10 +7,12 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gobetween.core.asked import BEST
 from gobetween.core.bound import binary_kl
 from gobetween.core.family import Family, is_number
 from gobetween.core.problem import check_costs, check_names, check_policy
-from gobetween.core.registry import as_family, as_sampling, as_stopping
+from gobetween.core.question import Question
+from gobetween.core.registry import as_family, as_question, as_sampling, as_stopping
 from gobetween.core.rule import SamplingRule, StoppingRule
 from gobetween.core.types import Bools, Floats
 from gobetween.errors import ProblemError
@@ -38,6 +40,7 @@ class Setup:
     seed: int
     silent: bool
     order: str
+    question: Question = BEST
 
 
 def new_setup(
@@ -51,6 +54,7 @@ def new_setup(
     seed: int,
     silent: bool,
     order: str,
+    question: Question | str = BEST,
 ) -> Setup:
     """Check the arguments of a learner."""
     rule = as_sampling(sampling)
@@ -82,6 +86,7 @@ def new_setup(
         seed=seed,
         silent=silent,
         order=order,
+        question=as_question(question),
     )
 
 

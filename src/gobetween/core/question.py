@@ -1,0 +1,194 @@
+"""What is asked about the arms, as a value beside the family and the rules.
+
+A question is answered by a set of arms. What stands between an answer and every other one are *pairs*: ordered pairs (i, b) of
+arms for which "i is better than b" must be shown, or single arms (i, i) that must be shown to lie on one side of a level. Each
+has a payoff f_ib(w), the evidence that pulls w gather, and an e-process. So
+
+    1/T* = max over ω of the min over pairs of f_ib(πᵀω),    stop when every pair's e-process reaches ways/δ,
+
+where `ways` counts the pairs that can be wrong at once. A question is a small named tuple with the methods below, those of
+`compiled` as code that Numba compiles; questions.py lists them, docs/questions.md has the proofs.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gobetween.core.eprocess import Pairing
+from gobetween.core.family import Family, NotDefinedError
+from gobetween.core.jit import by_type, leaf
+from gobetween.core.pursuit import CALM, ETA
+from gobetween.core.state import Tally
+from gobetween.core.transport import evidence
+from gobetween.core.types import Bools, Floats
+
+
+class Question:
+    """What every question offers."""
+
+    __slots__ = ()
+    name: ClassVar[str] = ""
+    """What files and the command line call it."""
+    words: ClassVar[dict[str, dict[str, object]]] = {}
+    needs: ClassVar[tuple[str, ...]] = ("claim", "faces", "payoff", "log_e", "ways", "right", "sentence")
+    functions: ClassVar[tuple[str, ...]] = needs
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if issubclass(cls, tuple):  # as tuples all questions without parameters would be equal
+            cls.__eq__, cls.__ne__, cls.__hash__ = _same, object.__ne__, _hash  # type: ignore[assignment]  # methods
+
+    # compiled
+    def claim(self, mu: Floats, k: int, mask: Bools) -> bool:
+        """Write to mask [K] the k-th answer that is right at these means, the likeliest first; False when there are fewer."""
+        raise NotDefinedError
+
+    def faces(self, mask: Bools, i: int, b: int) -> bool:
+        """Must the pair (i, b) be shown for this answer?"""
+        raise NotDefinedError
+
+    def payoff(self, family: Family, mu: Floats, i: int, b: int, w_i: float, w_b: float) -> tuple[float, float, float]:
+        """f_ib and its slopes in w_i and w_b (0 where b = i), at means for which the answer is right."""
+        raise NotDefinedError
+
+    def log_e(self, family: Family, tally: Tally, pairing: Pairing, i: int, b: int, enough: float) -> float:
+        """The logarithm of the e-process of a pair, from below; any number under `enough` once it is known to lie under it."""
+        raise NotDefinedError
+
+    def gather(self, family: Family, tally: Tally, pulls: Floats, Z: Floats, mask: Bools, most: Floats, gains: Floats) -> None:
+        """Write to gains [K] what a pull of each arm is worth to pursuit."""
+        pair_gains(self, family, tally, pulls, mask, most, gains)
+
+    # plain
+    def ways(self, K: int) -> int:
+        """How many pairs can be wrong at once, whatever the truth."""
+        raise NotDefinedError
+
+    def right(self, means: Floats, answer: Bools) -> Bools:
+        """Are these answers [..., K] right where the means are these?"""
+        raise NotDefinedError
+
+    def sentence(self, names: Sequence[str]) -> str:
+        """An answer in words, without its guarantee."""
+        raise NotDefinedError
+
+    def shift(self) -> float:
+        """By how much a rival must be better to make an answer wrong."""
+        return 0.0
+
+    def check(self, K: int, family: Family) -> None:
+        """Refuse what does not fit K arms of a family."""
+
+    def parameters(self) -> dict[str, float]:
+        """Its parameters by name."""
+        return dict(zip(self._fields, self, strict=True)) if isinstance(self, tuple) else {}  # type: ignore[attr-defined]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe."""
+        return {"name": self.name, **self.parameters()}
+
+
+def _same(one: Any, other: object) -> bool:
+    return type(one) is type(other) and tuple(one) == tuple(other)  # type: ignore[arg-type]
+
+
+def _hash(one: Any) -> int:
+    return hash((type(one).__qualname__, tuple(one)))
+
+
+@by_type("int64")
+def claim(question: Question, mu: Floats, k: int, mask: Bools) -> bool:
+    """The k-th answer at these means."""
+    return question.claim(mu, k, mask)
+
+
+@by_type("int64")
+def faces(question: Question, mask: Bools, i: int, b: int) -> bool:
+    """Must this pair be shown?"""
+    return question.faces(mask, i, b)
+
+
+@by_type("triple")
+def payoff(
+    question: Question, family: Family, mu: Floats, i: int, b: int, w_i: float, w_b: float
+) -> tuple[float, float, float]:
+    """f_ib and its slopes."""
+    return question.payoff(family, mu, i, b, w_i, w_b)
+
+
+@by_type("float64")
+def log_e(question: Question, family: Family, tally: Tally, pairing: Pairing, i: int, b: int, enough: float) -> float:
+    """The e-process of a pair."""
+    return question.log_e(family, tally, pairing, i, b, enough)
+
+
+@by_type("none", inline=True)
+def gather(
+    question: Question, family: Family, tally: Tally, pulls: Floats, Z: Floats, mask: Bools, most: Floats, gains: Floats
+) -> None:
+    """What a pull of each arm is worth to pursuit."""
+    question.gather(family, tally, pulls, Z, mask, most, gains)
+
+
+@leaf
+def pair_gains(
+    question: Question, family: Family, tally: Tally, pulls: Floats, mask: Bools, most: Floats, gains: Floats
+) -> None:
+    """What a pull of each arm is worth for another question than the best arm: exponential weights on its pairs."""
+    K, mu, least = pulls.shape[0], tally.mu_hat, math.inf
+    gains[:] = 0.0
+    aim(question, family, tally, mask)
+    for i in range(K):
+        for b in range(K):
+            if faces(question, mask, i, b):
+                least = min(least, payoff(question, family, mu, i, b, pulls[i], pulls[b])[0])
+    if math.isinf(least):
+        return
+    most[0] = max(most[0], least)
+    eta = ETA / math.sqrt(1.0 + most[0] / CALM)
+    for i in range(K):
+        for b in range(K):
+            if faces(question, mask, i, b):
+                Z, d_i, d_b = payoff(question, family, mu, i, b, pulls[i], pulls[b])
+                if eta * (Z - least) < 40.0:
+                    q = math.exp(-eta * (Z - least))
+                    gains[i] += q * d_i
+                    gains[b] += q * d_b
+
+
+@leaf
+def aim(question: Question, family: Family, tally: Tally, mask: Bools) -> None:
+    """The answer that queries are asked for: the likeliest, but the one before while its arms cannot be told from those."""
+    K, t = mask.shape[0], 0
+    before, now = -1, -1
+    for a in range(K):
+        t += tally.N_a[a]
+        before = a if mask[a] else before
+    claim(question, tally.mu_hat, 0, mask)
+    for a in range(K):
+        now = a if mask[a] else now
+    if claim(question, tally.mu_hat, 1, mask) and before >= 0 and tally.N_a[before] > 0:  # several answers are right
+        mu, N_a = tally.mu_hat, tally.N_a
+        apart = evidence(family, mu[now], mu[before], float(N_a[now]), float(N_a[before]))[0]
+        mask[:] = False
+        mask[before if apart < math.log(1.0 + t) else now] = True
+    else:
+        claim(question, tally.mu_hat, 0, mask)
+
+
+def answers_at(question: Question, means: Floats) -> list[Bools]:
+    """All answers that are right at these means, the likeliest first."""
+    found: list[Bools] = []
+    while True:
+        mask = np.zeros(len(means), np.bool_)
+        if not question.claim(means, len(found), mask):
+            return found
+        found.append(mask)
+
+
+def pairs_of(question: Question, answer: Bools) -> list[tuple[int, int]]:
+    """The pairs that must be shown for an answer."""
+    K = len(answer)
+    return [(i, b) for i in range(K) for b in range(K) if question.faces(answer, i, b)]
