@@ -86,18 +86,10 @@ def source(function: Callable[..., None]) -> Callable[..., None]:
 
 def family_of(text: str) -> "Family":
     """gaussian:sigma=2 as a family."""
-    from gobetween.files.rules import parse_family
+    from gobetween.files.rules import parse_family, table_of
 
-    name, _, rest = text.partition(":")
-    table: dict[str, object] = {"name": name}
-    for part in filter(None, rest.split(",")):
-        key, _, value = part.partition("=")
-        try:
-            table[key.strip()] = float(value)
-        except ValueError:
-            raise LogError(f"--family {text}: write it as name:key=number,key=number") from None
     try:
-        return parse_family(table)
+        return parse_family(table_of(text))
     except GoBetweenError as error:
         raise LogError(f"--family {text}: {told(error)}") from None
 

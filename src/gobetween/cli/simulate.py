@@ -15,6 +15,7 @@ from gobetween.files.toml import read_toml
 
 if TYPE_CHECKING:
     from gobetween.core.problem import Problem
+    from gobetween.core.question import Question
     from gobetween.files.rules import Named
     from gobetween.simulation.runs import Runs
     from gobetween.simulation.summary import Summary
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=int, help="One seed gives one result, whatever the number of workers [default: the file's, or 0].")
 @choice("sampling", "Whom to ask: {words} [default: the file's, or {default}].", metavar="RULE")
 @choice("stopping", "When to stop: {words} [default: the file's, or {default}].", metavar="RULE")
+@choice("question", "What to find out: {words} [default: the file's, or {default}].", metavar="QUESTION")
 @click.option("--max-steps", type=int, help="Runs that take longer are censored [default: the file's, or 10,000,000].")
 @click.option("--workers", type=int, default=None, help="Threads [default: one for each core].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/simulate.md).")
@@ -38,6 +40,7 @@ def command(
     seed: int | None,
     sampling: str | None,
     stopping: str | None,
+    question: str | None,
     max_steps: int | None,
     workers: int | None,
     as_json: bool,
@@ -46,6 +49,8 @@ def command(
     """How many queries the rules really take, and how often they are wrong, if the means are as in FILE."""
     data = read_toml(file)
     ready()
+    from gobetween.core.asked import BEST
+    from gobetween.core.voice import question_words
     from gobetween.files.problem import parse_spec
     from gobetween.simulation.engine import MAX_STEPS, RUNS, simulate
     from gobetween.simulation.plan import DELTAS
@@ -55,19 +60,36 @@ def command(
     settings = spec.settings
     deltas = deltas_of(delta, settings.delta) or DELTAS
     who, when = _rule("sampling", sampling, settings.sampling, file), _rule("stopping", stopping, settings.stopping, file)
+    asked = _question(question, settings.question)
     runs = first(runs, settings.runs, RUNS)
     seed, most = first(seed, settings.seed, 0), first(max_steps, settings.max_steps, MAX_STEPS)
     with bar(runs, as_json) as advance:
-        result = named(file, lambda: simulate(spec.problem, who.rule, when.rule, deltas, runs, seed, workers, most, advance))
+        result = named(
+            file,
+            lambda: simulate(spec.problem, who.rule, when.rule, deltas, runs, seed, workers, most, advance, question=asked),
+        )
     if csv:
         _write(csv, result)
     rows = summarise(spec.problem, result)
     if as_json:
         about = {"title": spec.title, "format": 1, "sampling": who.name, "stopping": when.name, "runs": runs, "seed": seed}
-        print_json(about | {"family": spec.problem.family.to_dict(), "results": [row.to_dict() for row in rows]})
+        about |= {"family": spec.problem.family.to_dict(), "question": asked.to_dict()}
+        print_json(about | {"results": [row.to_dict() for row in rows]})
     else:
-        rules = f"Sampling {who.name}, stopping {when.name}, {numbered(runs, 'run')}"
+        what = "" if asked == BEST else f"Question {question_words(asked)}; "
+        rules = f"{what}sampling {who.name}, stopping {when.name}, {numbered(runs, 'run')}"
+        rules = f"{rules[:1].upper()}{rules[1:]}"
         _show(spec.title, rules, spec.problem, rows)
+
+
+def _question(option: str | None, in_file: "Question | None") -> "Question":
+    """The option's question, or the file's, or the best arm."""
+    from gobetween.core.asked import BEST
+    from gobetween.files.rules import parse_question, table_of
+
+    if option is not None:
+        return parse_question(table_of(option), "--question")
+    return in_file or BEST
 
 
 def first(*values: int | None) -> int:

@@ -45,9 +45,9 @@ def words_of(side: str) -> list[str]:
     ready(plain=True)
     from gobetween.core.registry import classes, words
 
-    if side != "family":
+    if side not in ("family", "question"):
         return list(words(side))
-    fields = {name: getattr(kind, "_fields", ()) for name, kind in classes("family").items()}
+    fields = {name: getattr(kind, "_fields", ()) for name, kind in classes(side).items()}
     return [f"{name}:{','.join(f'{key}=…' for key in keys)}".rstrip(":") for name, keys in fields.items()]
 
 

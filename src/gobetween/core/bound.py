@@ -126,7 +126,7 @@ def question_bound(problem: Problem, question: Question, tol: float = 1e-6) -> Q
 
     >>> problem = gb.Problem([1.0, 0.5, 0.0], family=gb.Gaussian(1.0))
     >>> gb.question_bound(problem, gb.Threshold(0.25))
-    QuestionBound(T* = 96 queries, optimal, gap 0)
+    QuestionBound(T* = 67.5556 queries, optimal, gap 0)
     """
     if not (is_number(tol) and 0.0 < tol < 1.0):
         raise ProblemError(f"tol = {tol!r}: the relative gap is a number between 0 and 1, such as 1e-6")

@@ -29,7 +29,7 @@ class Value(NamedTuple):
 
 
 def value_of(question: Question, family: Family, mu: Floats, R: Floats, answer: Bools, tol: float, enough: float) -> Value:
-    """The value for an answer that is right at means mu, with rates R [K, n]; given up once it is known to be under `enough`."""
+    """The value for an answer that is right at means mu, with rates R [K, n]; given up once it is known to be too low."""
     pairs, n = pairs_of(question, answer), R.shape[1]
     best, low, high = np.full(n, 1.0 / n), 0.0, math.inf
     rows: list[Floats] = []

@@ -234,21 +234,17 @@ def shifted_evidence(
         return 0.0, divergence(family, mu_i, middle, 1.0, 0.0), divergence(family, mu_b, middle + eps, 1.0, 0.0)
     low, high = left, right
     y = (w_i * mu_i + w_b * left) / total  # exact for normal rewards
-    for _ in range(100):
-        y = min(high, max(low, y))
+    for k in range(120):
         g_i = w_i / max(1e-150, variance(family, y, 0.0, 0.0, 1.0))
         g_b = w_b / max(1e-150, variance(family, y + eps, 0.0, 0.0, 1.0))
-        slope = g_i * (y - mu_i) + g_b * (y - left)
-        if slope > 0.0:
+        if g_i * (y - mu_i) + g_b * (y - left) > 0.0:
             high = y
         else:
             low = y
-        newton = (g_i * mu_i + g_b * left) / (g_i + g_b)  # where it vanishes with these variances
-        if not (low < newton < high) or not abs(newton - y) > 1e-13 * (right - left):
-            if not abs(slope) > 1e-12 * (g_i + g_b) * (right - left) or not low < 0.5 * (low + high) < high:
-                break
-            newton = 0.5 * (low + high)
-        y = newton
+        guess = (g_i * mu_i + g_b * left) / (g_i + g_b)  # where the slope vanishes with these variances
+        if abs(guess - y) <= 1e-14 * (right - left) or not low < 0.5 * (low + high) < high:
+            break
+        y = guess if low < guess < high and (k < 4 or k % 2) else 0.5 * (low + high)
     d_i, d_b = divergence(family, mu_i, y, 1.0, 0.0), divergence(family, mu_b, y + eps, 1.0, 0.0)
     if w_i <= 0.0 or w_b <= 0.0:
         return 0.0, d_i, d_b

@@ -42,6 +42,9 @@ class Account:
         if self.certain:
             named = self.question.sentence(self.answer or (self.leader,))
             return f"{named}; this is wrong with probability at most {self.delta:g}{condition}."
+        if self.question != BEST:
+            seems = self.question.sentence(self.answer)
+            return f"{seems}, it seems after {numbered(self.counted, unit)}; {who} is not sure yet."
         return f"{self.leader!r} leads after {numbered(self.counted, unit)}; {who} is not sure yet."
 
 
@@ -59,6 +62,16 @@ def account(
     leader = facts.arms[best] if counted or named is not None else None
     certain, answer = named is not None or evidence.reached, tuple(facts.arms[a] for a in arms)
     return Account(leader, certain, facts.delta, counted, alarms_of(facts), answer, question)
+
+
+def against(question: Question, leader: str | None) -> str:
+    """What a p-value speaks against."""
+    return f"some other arm is strictly better than {leader!r}" if question == BEST else "this answer is wrong"
+
+
+def question_words(question: Question) -> str:
+    """A question with its parameters, for people: top-m, m = 2."""
+    return ", ".join([question.name, *(f"{key} = {value:g}" for key, value in question.parameters().items())])
 
 
 def family_words(family: Family) -> str:

@@ -9,14 +9,15 @@ from os import PathLike
 from typing import Any, TypeVar
 
 from gobetween.core.problem import Problem
+from gobetween.core.question import Question
 from gobetween.errors import SpecError
 from gobetween.files.fields import naming, number, only, tables, text, typed, unique_name, whole
-from gobetween.files.rules import Named, family_in, parse_rule
+from gobetween.files.rules import Named, family_in, parse_question, parse_rule
 from gobetween.files.toml import read_toml
 
 T = TypeVar("T")
 PROBLEM_KEYS = ("family", "silent", "arms", "mediators")
-RUN_KEYS = ("delta", "sampling", "stopping", "runs", "seed", "max_steps")
+RUN_KEYS = ("delta", "question", "sampling", "stopping", "runs", "seed", "max_steps")
 STUDY_KEYS = ("lease", "in_flight", "wait_for", "budget", "store")
 KEYS = ("title", *PROBLEM_KEYS, *RUN_KEYS, *STUDY_KEYS)
 
@@ -53,6 +54,7 @@ class Settings:
     runs: int | None
     seed: int | None
     max_steps: int | None
+    question: Question | None = None
 
 
 def read_spec(path: str | PathLike[str]) -> Spec:
@@ -100,6 +102,7 @@ def parse_settings(data: Mapping[str, Any]) -> Settings:
         whole(data, "runs", 1),
         whole(data, "seed", 0),
         whole(data, "max_steps", 1),
+        None if data.get("question") is None else parse_question(data["question"], "question"),
     )
 
 

@@ -68,10 +68,24 @@ def parse_question(value: Any, path: str) -> Question:
     if kind is None:
         raise SpecError(f"{path} = {show(name)}: choose one of {', '.join(classes('question'))}")
     if any(key not in table for key in parameters_of(kind)):
-        needed = ", ".join(f"{key} = …" for key in parameters_of(kind))
-        raise SpecError(f'{path} = {name!r} needs more: write {{ name = "{name}", {needed} }}')
+        keys = parameters_of(kind)
+        short, long = ",".join(f"{key}=…" for key in keys), ", ".join(f"{key} = …" for key in keys)
+        raise SpecError(f'{path}: {name} needs {", ".join(keys)}: say {name}:{short}, in a file {{ name = "{name}", {long} }}')
     found: Question = build(kind, {key: part for key, part in table.items() if key != "name"}, path, ("name",))
     return found
+
+
+def table_of(text: str) -> dict[str, object]:
+    """What a command says, name:key=number,key=number, as a table."""
+    name, _, rest = text.partition(":")
+    table: dict[str, object] = {"name": name}
+    for part in filter(None, rest.split(",")):
+        key, _, value = part.partition("=")
+        try:
+            table[key.strip()] = int(value) if value.strip().isdigit() else float(value)
+        except ValueError:
+            raise SpecError(f"{text!r}: write it as name:key=number,key=number") from None
+    return table
 
 
 def find_kind(side: str, name: str, path: str) -> type[Any] | None:

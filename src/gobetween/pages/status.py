@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gobetween.core.alarms import Alarm
+from gobetween.core.asked import BEST
 from gobetween.core.visible import about
 from gobetween.export import numbered
 from gobetween.logs.report import LogReport
@@ -62,8 +63,8 @@ def answer(status: Status) -> list[Block]:
     if status.leader is not None:
         blocks.append(
             Text(
-                f"p-value {status.p_value:.3g} against “some other arm is strictly better than {status.leader!r}”; valid "
-                "whenever one looks, and not the chance that it is best."
+                f"p-value {status.p_value:.3g} against “{status.against}”; valid whenever one looks, and not the chance that "
+                f"{'it is best' if status.question['name'] == BEST.name else 'the answer is right'}."
             )
         )
     return [*blocks, Text(_spent(status))]

@@ -17,7 +17,8 @@ def sentence(state: StudyState, progress: Progress) -> str:
     if account.broken is not None or (state.stopped is not None and state.stopped["verdict"] == "identified"):
         return account.headline(condition=condition(state))
     if state.stopped is None and state.identified:
-        return f"The best arm was found to be {state.learner.recommendation!r}; the study was reopened and goes on."
+        found = state.learner.setup.question.sentence(state.learner.answer)
+        return f"{found}: that was found, the study was reopened and goes on."
     if state.stopped is not None:
         return f"{verdict_words(state.stopped)[:1].upper()}{verdict_words(state.stopped)[1:]}."
     return account.headline(who="the study")

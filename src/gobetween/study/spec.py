@@ -7,12 +7,14 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
+from gobetween.core.asked import BEST
 from gobetween.core.family import Family
+from gobetween.core.question import Question
 from gobetween.core.rule import SamplingRule, StoppingRule
 from gobetween.core.stopping import EProcess
 from gobetween.errors import SpecError
 from gobetween.files.fields import naming, only, show
-from gobetween.files.rules import parse_family, rule_from_dict, rule_to_dict
+from gobetween.files.rules import parse_family, parse_question, rule_from_dict, rule_to_dict
 from gobetween.files.toml import read_toml
 from gobetween.study.learner import Learner
 from gobetween.study.terms import left_out, parse_terms
@@ -41,6 +43,7 @@ class StudySpec:
     delta: float
     sampling: SamplingRule
     stopping: StoppingRule
+    question: Question
     seed: int
     wait_for: str
     """Until when the verdict waits for an answer: the end of its "lease", or the "answer" (or that the query is cancelled)."""
@@ -67,6 +70,7 @@ class StudySpec:
         silent: bool = False,
         sampling: SamplingRule | str | Mapping[str, Any] | None = None,
         stopping: StoppingRule | str | Mapping[str, Any] | None = None,
+        question: Question | str | Mapping[str, Any] | None = None,
         seed: int = 0,
         lease: str | float | None = None,
         wait_for: str | None = None,
@@ -79,7 +83,8 @@ class StudySpec:
         """
         rest = {
             "family": family, "delta": delta, "title": title, "silent": silent, "sampling": sampling, "stopping": stopping,
-            "seed": seed, "lease": lease, "wait_for": wait_for, "in_flight": in_flight, "budget": budget or {},
+            "question": question, "seed": seed, "lease": lease, "wait_for": wait_for, "in_flight": in_flight,
+            "budget": budget or {},
         }  # fmt: skip
         self.__dict__.update(parse_terms(_cast(arms, mediators, costs, contacts) | rest), left_out=left_out(rest))
         self.new_learner()  # refuses what does not fit together
@@ -106,6 +111,7 @@ class StudySpec:
             "family": self.family.to_dict(),
             "sampling": rule_to_dict(self.sampling),
             "stopping": rule_to_dict(self.stopping),
+            "question": self.question.to_dict(),
         }
 
     @classmethod
@@ -117,7 +123,7 @@ class StudySpec:
     def from_dict(cls, data: Mapping[str, Any]) -> "StudySpec":
         """What `to_dict` described."""
         return cls._of(
-            {field.name: data[field.name] for field in fields(cls)}
+            {field.name: data[field.name] for field in fields(cls) if field.name != "question"}
             | {
                 "arms": tuple(data["arms"]),
                 "mediators": tuple(data["mediators"]),
@@ -127,6 +133,7 @@ class StudySpec:
                 "family": parse_family(data["family"]),
                 "sampling": rule_from_dict(data["sampling"], "sampling"),
                 "stopping": rule_from_dict(data["stopping"], "stopping"),
+                "question": parse_question(data.get("question", BEST.name), "question"),  # earlier versions had one
             }
         )
 
@@ -144,6 +151,7 @@ class StudySpec:
             costs=self.costs,
             sampling=self.sampling,
             stopping=self.stopping,
+            question=self.question,
             seed=self.seed,
             silent=self.silent,
         )

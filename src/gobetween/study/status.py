@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypedDict, cast
 
 from gobetween.core.alarms import Alarm
-from gobetween.core.voice import broken, family_words
+from gobetween.core.voice import against, broken, family_words
 from gobetween.export import html_table, json_safe
 from gobetween.study.events import Counts, Verdict
 from gobetween.study.missing import Missing, missing_of
@@ -67,6 +67,12 @@ class Status:
     """How far from stopping, and what that means."""
     verdict: Verdict | None
     leader: str | None
+    question: dict[str, Any]
+    """What is asked about the arms, by name with its parameters."""
+    answer: list[str]
+    """The arms that answer it, or would now."""
+    against: str
+    """What the p-value speaks against."""
     statistic: float
     threshold: float
     p_value: float
@@ -135,6 +141,9 @@ def status_of(name: str, state: StudyState, now: float, seq: int) -> Status:
         how_far=how_far(state, progress, ahead),
         verdict=None if state.stopped is None else cast(Verdict, dict(state.stopped)),
         leader=progress.leader,
+        question=spec.question.to_dict(),
+        answer=list(state.learner.answer),
+        against=against(spec.question, progress.leader),
         statistic=progress.statistic,
         threshold=progress.threshold,
         p_value=progress.p_value,

@@ -4,12 +4,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from gobetween.core.asked import BEST
 from gobetween.core.families import DEFAULT
-from gobetween.core.registry import resolve
+from gobetween.core.question import Question
+from gobetween.core.registry import as_question, resolve
 from gobetween.errors import SpecError
 from gobetween.files.fields import naming, number, only, show, tables, text, typed, whole
 from gobetween.files.problem import KEYS, parse_cast, parse_deltas
-from gobetween.files.rules import default, parse_family, parse_rule
+from gobetween.files.rules import default, parse_family, parse_question, parse_rule
 
 WAITS = ("lease", "answer")
 #: Keys that cannot change once a study has begun, and that a file may leave out.
@@ -37,6 +39,7 @@ def parse_terms(data: Mapping[str, Any]) -> dict[str, Any]:
         "delta": _delta(data.get("delta", 0.05)),
         "sampling": _one_rule(data, "sampling"),
         "stopping": _one_rule(data, "stopping"),
+        "question": _question(data.get("question")),
         "seed": whole(data, "seed", 0) or 0,
         "wait_for": _wait_for(data.get("wait_for")),
         "lease": _lease(data.get("lease")),
@@ -48,6 +51,12 @@ def parse_terms(data: Mapping[str, Any]) -> dict[str, Any]:
 def left_out(data: Mapping[str, Any]) -> frozenset[str]:
     """The keys of OPTIONAL that are not said, so that their defaults hold."""
     return frozenset(key for key in OPTIONAL if data.get(key) is None)
+
+
+def _question(value: Any) -> Question:
+    if value is None:
+        return BEST
+    return parse_question(value, "question") if isinstance(value, (str, Mapping)) else as_question(value)
 
 
 def _delta(value: Any) -> float:
