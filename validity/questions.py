@@ -15,9 +15,9 @@ POLICIES = [[0.5, 0.2, 0.2, 0.1], [0.1, 0.5, 0.2, 0.2], [0.2, 0.1, 0.3, 0.4]]
 
 def instances() -> list[tuple[gb.Problem, gb.Question]]:
     """Problems with a question whose answer hangs on a gap of 0.01 or so."""
-    level = {"gaussian": (gb.Gaussian(1.0), 0.0), "bernoulli": (gb.Bernoulli(), 0.4), "poisson": (gb.Poisson(), 1.0)}
+    levels: list[tuple[gb.Family, float]] = [(gb.Gaussian(1.0), 0.0), (gb.Bernoulli(), 0.4), (gb.Poisson(), 1.0)]
     found: list[tuple[gb.Problem, gb.Question]] = []
-    for family, base in level.values():
+    for family, base in levels:
         found += [
             (gb.Problem([base + 0.5, base + 0.01, base, base - 0.3], POLICIES, family=family), gb.TopM(2)),
             (gb.Problem([base + 0.11, base, base - 0.1, base - 0.3], POLICIES, family=family), gb.EpsilonBest(0.1)),

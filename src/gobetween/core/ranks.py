@@ -25,7 +25,7 @@ from gobetween.core.types import Floats, Ints
 #: Σ η_c: how much weight the arms that are neither leader nor rival put on being lower than claimed.
 WATCH = 0.15
 #: Mixtures never learn for less, in nats: nothing is looked at until the likelihood ratio Z_ab is so much above what is needed.
-LEARNING = 1.5
+LEARNING = 1.0
 MOST_STEPS = 200
 
 
