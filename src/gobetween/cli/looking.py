@@ -24,7 +24,7 @@ COPY = "to copy it use gobetween backup: a .sqlite file alone may miss what was 
 @utc_option
 def status(call: Call, utc: bool) -> None:
     """The answer so far, and how far the study is from being sure; exit status 3 if an alarm breaks its guarantee."""
-    found = call.open(view=True).status()
+    found = call.open(view=True, brief=False).status()
     if call.as_json:
         print_json(found.to_dict())
     else:
@@ -86,7 +86,7 @@ def export(call: Call, to_csv: str | None, jsonl: str | None) -> None:
 @utc_option
 def report(call: Call, out: str, utc: bool) -> None:
     """A page with the answer, the figures and what was recorded."""
-    study = call.open(view=True)
+    study = call.open(view=True, brief=False)
     from gobetween.pages.html import write_report
     from gobetween.pages.study import sections
 
@@ -100,11 +100,11 @@ def report(call: Call, out: str, utc: bool) -> None:
 def doctor(call: Call, migrate: bool) -> None:
     """Check the store, replay the log and compare; says what to do."""
     if migrate:
-        call.prepare()
+        call.prepare(brief=False)
         from gobetween.study.opening import migrate_study
 
         migrate_study(call.where)
-    complaints = call.open(view=True).doctor()
+    complaints = call.open(view=True, brief=False).doctor()
     healthy = "all is well: the log, the snapshot and the queries agree"
     call.show({"complaints": complaints}, *([*complaints, KEEP] if complaints else [healthy, COPY]))
     if complaints:
