@@ -2,6 +2,7 @@
 
 import csv
 import sys
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 
@@ -73,12 +74,14 @@ def export(call: Call, to_csv: str | None, jsonl: str | None) -> None:
                 written["csv"] += 1
     if jsonl:
         with target(jsonl) as stream:
-            for n, line in enumerate(study.lines(), start=1):
-                stream.write(f"{line}\n")
-                written["jsonl"] = n
+            written["jsonl"] = 0
+            lines = study.lines()
+            while block := [f"{line}\n" for line in islice(lines, 1000)]:
+                stream.write("".join(block))
+                written["jsonl"] += len(block)
     if "-" not in (to_csv, jsonl):
-        lines = [f"{numbered(n, 'line')} of {kind}" for kind, n in written.items()]
-        call.show({"written": written}, f"written: {', '.join(lines)}")
+        said = [f"{numbered(n, 'line')} of {kind}" for kind, n in written.items()]
+        call.show({"written": written}, f"written: {', '.join(said)}")
 
 
 @verb("report")
