@@ -132,17 +132,13 @@ def test_a_study_keeps_watching_after_its_verdict() -> None:
     assert study.doctor() == []
 
 
-@pytest.mark.parametrize("family", ["bernoulli", "poisson", "exponential", "bounded", "gaussian"])
-def test_what_breaks_the_guarantee_is_the_same_in_haste(family: str) -> None:
+def test_what_breaks_the_guarantee_is_the_same_in_haste() -> None:
     """Hasty: what the likelihood ratio excludes is not looked at, and what only costs queries is not either."""
     rng, found = np.random.default_rng(5), set()
-    for far in (0.0, 0.2, 0.4, 0.8):
-        kind = gb.Gaussian(0.5) if family == "gaussian" else gb.Bounded(0.0, 1.0) if family == "bounded" else family
-        learner = gb.Learner(3, {f"m{e}": [0.8, 0.1, 0.1] for e in range(4)}, family=kind, delta=1e-9)
+    for far in (0.0, 0.4, 0.8):
+        learner = gb.Learner(3, {f"m{e}": [0.8, 0.1, 0.1] for e in range(4)}, family="bernoulli", delta=1e-9)
         for i in range(160):
-            reward = float(rng.random() < 0.1 + far * (i % 4 == 3)) + (family == "exponential")
-            if family in ("poisson", "exponential"):
-                reward += round(20 * far) * (i % 4 == 3)
+            reward = rng.random() < 0.1 + far * (i % 4 == 3)
             learner.tell(mediator=f"m{i % 4}", arm=learner.arms[i % 3], reward=reward)
             if i % 20 == 0:
                 whole = learner.account(visible=False).broken
