@@ -132,6 +132,21 @@ def test_a_study_keeps_watching_after_its_verdict() -> None:
     assert study.doctor() == []
 
 
+def test_what_breaks_the_guarantee_is_the_same_in_haste() -> None:
+    """Hasty: what the likelihood ratio excludes is not looked at, and what only costs queries is not either."""
+    rng, found = np.random.default_rng(5), set()
+    for far in (0.0, 0.4, 0.8):
+        learner = gb.Learner(3, {f"m{e}": [0.8, 0.1, 0.1] for e in range(4)}, family="bernoulli", delta=1e-9)
+        for i in range(160):
+            reward = rng.random() < 0.1 + far * (i % 4 == 3)
+            learner.tell(mediator=f"m{i % 4}", arm=learner.arms[i % 3], reward=reward)
+            if i % 20 == 0:
+                whole = learner.account(visible=False).broken
+                assert learner.broken() == whole
+                found.add(whole is None)
+    assert found == {True, False}
+
+
 def test_studies_raise_the_alarms_of_logs() -> None:
     declared = [{"name": "m0", "policy": [0.8, 0.1, 0.1]}, {"name": "m1"}]
     study, plain = new_study(mediators=declared, delta=1e-9), new_study(delta=1e-9)

@@ -43,7 +43,7 @@ def wrong_answers(runs: int = 10_000, most: int = 1500) -> list[str]:
 
 if __name__ == "__main__":
     words = (
-        f"δ = {DELTA:g}, three mediators, up to 1,500 queries a run; *answered* counts runs that named an answer by then. Proofs:",
-        "[questions.md](questions.md).",
+        f"δ = {DELTA:g}, three mediators, up to 1,500 queries a run; *answered* counts runs that named an answer by then.",
+        "Proofs: [questions.md](questions.md).",
     )
     write("validity-questions.md", "other questions", *words, "", *wrong_answers())

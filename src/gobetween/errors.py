@@ -115,5 +115,9 @@ class StoreError(GoBetweenError):
     """May the same work a moment later?"""
 
 
+class LongWorkError(Exception):
+    """What was begun in plain Python takes long: nothing has changed, begin anew with compiled code."""
+
+
 class ResultsError(GoBetweenError):
     """A results file that cannot be used or written; what it holds is untouched."""

@@ -11,6 +11,7 @@ from tie_paths import false_claims
 
 import gobetween as gb
 from gobetween.core.eprocess import PRODUCT, log_evalue, pair_at, with_atom
+from gobetween.core.jit import ENABLED
 from gobetween.core.ranks import WATCH, Ranks, largest_evidence, least_evidence, new_ranks
 from gobetween.core.state import Tally
 from gobetween.core.stopper import new_stopper
@@ -133,6 +134,7 @@ def test_what_is_not_a_number_never_stops_a_run() -> None:
     assert not least_evidence(gb.Gaussian(1.0), t, new_stopper(5, 0.0, 3, 0.3, 1.0, 0.05).ranks, 0, 1.0) >= 1.0
 
 
+@pytest.mark.skipif(not ENABLED, reason="thousands of runs are for compiled code")
 @pytest.mark.parametrize(
     ("family", "means"), [(gb.Gaussian(1.0), [0.0, 0.0]), (gb.Gaussian(1.0), [0.0] * 4), (gb.Bernoulli(), [0.3] * 3)]
 )

@@ -123,3 +123,10 @@ def test_lines_are_the_events_in_json(new: Callable[..., Study]) -> None:
     lines = list(study.lines())
     assert [json.loads(line) for line in lines] == list(study.events())
     assert lines == [json.dumps(event, ensure_ascii=False) for event in study.events()] or study.store.place == "memory"
+
+
+def test_lines_quote_what_people_write(new: Callable[..., Study], clock: Clock) -> None:
+    study = lived(new, clock)
+    study.actor = 'O\'Neil "X" \\ \n\t é 💡'
+    study.note("strange", key='k"\\é')
+    assert list(study.lines()) == [json.dumps(event, ensure_ascii=False) for event in study.events()]

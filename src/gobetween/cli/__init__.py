@@ -10,7 +10,7 @@ import click
 
 from gobetween import __version__
 from gobetween.cli.terminal import printable, wrapped
-from gobetween.errors import GoBetweenError
+from gobetween.errors import GoBetweenError, LongWorkError
 from gobetween.files.paths import is_writable_text
 
 COMMANDS = {
@@ -110,6 +110,9 @@ def main(arguments: list[str] | None = None) -> None:
     warnings.formatwarning = lambda message, *_, **__: f"gobetween: {message}\n"
     try:
         gobetween.main(args=arguments, prog_name="gobetween")
+    except LongWorkError:  # its transaction has not happened
+        sys.stdout.flush()
+        os.execve(sys.executable, sys.orig_argv, os.environ | {"GOBETWEEN_JIT": "on"})
     except GoBetweenError as error:
         from gobetween.cli.words import told
 

@@ -62,7 +62,7 @@ def _tell_file(call: Call, file: str, dry_run: bool, query: int | None, mediator
     flags = {name: answered.pop(name) for name in ("accept_surprise", "again")}
     if query is not None or mediator is not None or any(answered.values()) or answered["reward"] is not None:
         raise StudyError("--csv FILE says all answers: leave out the query, --arm, --reward, --silent, --mediator and --key")
-    receipts = call.open().tell_csv(file, dry_run=dry_run, **flags)
+    receipts = call.open(brief=False).tell_csv(file, dry_run=dry_run, **flags)
     new = sum(receipt.recorded for receipt in receipts)
     lines = [f"{'would record' if dry_run else 'recorded'} {new:,} of {numbered(len(receipts), 'row')}"]
     lines += [f"already recorded: {len(receipts) - new:,}"] if new < len(receipts) else []

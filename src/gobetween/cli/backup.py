@@ -20,7 +20,7 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
 def backup(file: str, study: str | None, as_json: bool) -> None:
     """Copy the store into FILE, which is new, while others may write."""
     call = Call(study, None, None, as_json)
-    call.prepare()
+    call.prepare(brief=False)
     from gobetween.study.opening import backup_study
 
     counts = backup_study(call.where, Path(file))
@@ -33,7 +33,7 @@ def backup(file: str, study: str | None, as_json: bool) -> None:
 def restore(file: str, study: str | None, as_json: bool) -> None:
     """Bring the studies in a backup to the store, where no study of the same name may be."""
     call = Call(study, None, None, as_json)
-    call.prepare()
+    call.prepare(brief=False)
     from gobetween.study.opening import restore_study
 
     counts = restore_study(Path(file), call.where)

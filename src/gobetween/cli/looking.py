@@ -2,6 +2,7 @@
 
 import csv
 import sys
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 
@@ -24,7 +25,7 @@ COPY = "to copy it use gobetween backup: a .sqlite file alone may miss what was 
 @utc_option
 def status(call: Call, utc: bool) -> None:
     """The answer so far, and how far the study is from being sure; exit status 3 if an alarm breaks its guarantee."""
-    found = call.open(view=True).status()
+    found = call.open(view=True, brief=False).status()
     if call.as_json:
         print_json(found.to_dict())
     else:
@@ -73,12 +74,14 @@ def export(call: Call, to_csv: str | None, jsonl: str | None) -> None:
                 written["csv"] += 1
     if jsonl:
         with target(jsonl) as stream:
-            for n, line in enumerate(study.lines(), start=1):
-                stream.write(f"{line}\n")
-                written["jsonl"] = n
+            written["jsonl"] = 0
+            lines = study.lines()
+            while block := [f"{line}\n" for line in islice(lines, 1000)]:
+                stream.write("".join(block))
+                written["jsonl"] += len(block)
     if "-" not in (to_csv, jsonl):
-        lines = [f"{numbered(n, 'line')} of {kind}" for kind, n in written.items()]
-        call.show({"written": written}, f"written: {', '.join(lines)}")
+        said = [f"{numbered(n, 'line')} of {kind}" for kind, n in written.items()]
+        call.show({"written": written}, f"written: {', '.join(said)}")
 
 
 @verb("report")
@@ -86,7 +89,7 @@ def export(call: Call, to_csv: str | None, jsonl: str | None) -> None:
 @utc_option
 def report(call: Call, out: str, utc: bool) -> None:
     """A page with the answer, the figures and what was recorded."""
-    study = call.open(view=True)
+    study = call.open(view=True, brief=False)
     from gobetween.pages.html import write_report
     from gobetween.pages.study import sections
 
@@ -100,11 +103,11 @@ def report(call: Call, out: str, utc: bool) -> None:
 def doctor(call: Call, migrate: bool) -> None:
     """Check the store, replay the log and compare; says what to do."""
     if migrate:
-        call.prepare()
+        call.prepare(brief=False)
         from gobetween.study.opening import migrate_study
 
         migrate_study(call.where)
-    complaints = call.open(view=True).doctor()
+    complaints = call.open(view=True, brief=False).doctor()
     healthy = "all is well: the log, the snapshot and the queries agree"
     call.show({"complaints": complaints}, *([*complaints, KEEP] if complaints else [healthy, COPY]))
     if complaints:

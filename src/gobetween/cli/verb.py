@@ -43,16 +43,19 @@ class Call:
         """study.toml, a SQLite file or a URL."""
         return self.study or os.environ.get(VARIABLE) or "study.toml"
 
-    def prepare(self) -> None:
-        """Make ready for a study of its size; without a file there is none."""
+    def prepare(self, brief: bool = True) -> None:
+        """Make ready for a study of its size; without a file there is none. brief: most likely little is to be done, as for one
+        query or one answer, whatever the size.
+        """
         path = path_of(self.where)
         if self.where == "study.toml" and not path.exists():
             raise StudyError("there is no study.toml here: gobetween init makes one, --study names another place")
-        ready(plain=path.suffix != ".toml" or not path.is_file() or small_problem(read_toml(path)))
+        known = path.suffix == ".toml" and path.is_file()
+        ready(plain=known and small_problem(read_toml(path)), brief=brief or not known)
 
-    def open(self, *, view: bool = False) -> "Study":
-        """The study that is meant; a view does not take over changes of study.toml."""
-        self.prepare()
+    def open(self, *, view: bool = False, brief: bool = True) -> "Study":
+        """The study that is meant; a view does not take over changes of study.toml. brief: see `prepare`."""
+        self.prepare(brief)
         from gobetween.study.opening import open_study
 
         found = open_study(self.where, self.name, self.actor, take_over=not view)

@@ -99,11 +99,23 @@ class Facts:
     """What is counted: answers, or rows."""
     visible: bool = True
     """Shall what was not found say how large it would have had to be? That takes longer than to look for it."""
+    hasty: bool = False
+    """Is what was not found of no interest? Then nothing is looked at closely that cannot be raised."""
 
 
 def alarms_of(facts: Facts) -> tuple[Alarm, ...]:
     """All alarms, raised or not."""
     return tuple(alarm for check in CHECKS for alarm in check(facts))
+
+
+def broken_by(facts: Facts) -> Alarm | None:
+    """The first alarm that is raised and breaks the guarantee; others are not even looked at."""
+    facts = replace(facts, visible=False, hasty=True)
+    for check in CHECKS:
+        for alarm in check(facts) if check is not policy else ():
+            if alarm.raised and alarm.breaks:
+                return alarm
+    return None
 
 
 def _alarm(kind: str, subject: str, log_e: float, limit: float, clause: str, meaning: str, breaks: bool = True) -> Alarm:
@@ -178,7 +190,7 @@ def confounding(facts: Facts) -> list[Alarm]:
     if facts.S_ea is None:
         return []
     N_ea, S_ea, places = facts.N_ea[:, : len(facts.arms)], facts.S_ea, {name: a for a, name in enumerate(facts.arms)}
-    found = confounding_alarms(facts.arms, facts.family, N_ea, S_ea)
+    found = confounding_alarms(facts.arms, facts.family, N_ea, S_ea, hasty=facts.hasty)
     if not facts.visible:
         return found
     columns = [(N_ea[:, places[alarm.subject]], S_ea[:, places[alarm.subject]]) for alarm in found]
@@ -305,14 +317,19 @@ def log_kt(counts: Ints, policy: Floats) -> float:
     return mixture - float(seen @ np.log(probabilities))
 
 
-def confounding_alarms(names: Sequence[str], family: Family, N_ea: Ints, S_ea: Floats, level: float = LEVEL) -> list[Alarm]:
-    """Does an arm's mean differ between mediators? One check for each arm that several mediators pulled."""
+def confounding_alarms(
+    names: Sequence[str], family: Family, N_ea: Ints, S_ea: Floats, level: float = LEVEL, hasty: bool = False
+) -> list[Alarm]:
+    """Does an arm's mean differ between mediators? One check for each arm that several mediators pulled; hasty: only
+    where the likelihood ratio would suffice for an alarm.
+    """
     limit = math.log(len(names) / level)
     found = []
-    for a, name in enumerate(names):
-        pulled = N_ea[:, a] > 0
-        if pulled.sum() >= 2:
-            log_e = log_difference(family, N_ea[pulled, a], S_ea[pulled, a], limit)
+    for a in np.flatnonzero((N_ea > 0).sum(axis=0) >= 2).tolist():
+        name, pulled = names[a], N_ea[:, a] > 0
+        n, S = N_ea[pulled, a], S_ea[pulled, a]
+        if not (hasty and most_difference(family, n, S) < limit):
+            log_e = log_difference(family, n, S, limit)
             clause = f"{name!r} pays differently with different mediators"
             meaning = "something else decides both who acts and what is paid, and the guarantee does not hold"
             found.append(_alarm("confounding", name, log_e, limit, clause, meaning))
@@ -325,6 +342,14 @@ def log_difference(family: Family, n: Ints, S: Floats, enough: float = -math.inf
     Any point evaluated bounds it from above: once it is known to be under `enough`, that bound is returned.
     """
     return float(least_total(family, n.astype(np.float64), np.ascontiguousarray(S, np.float64), enough))
+
+
+def most_difference(family: Family, n: Ints, S: Floats) -> float:
+    """What `log_difference` can be at most: Σ n d(S/n, the common mean), for no mixture of likelihood ratios is larger than all
+    of them.
+    """
+    common = float(S.sum() / n.sum())
+    return math.fsum(k * family.kl(total / k, common) for k, total in zip(n.tolist(), S.tolist(), strict=True))
 
 
 @leaf

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gobetween.core.jit import by_type, leaf
+from gobetween.core.jit import by_type, counted, leaf
 from gobetween.core.mixtures import LOG_WEIGHTS, TILTS, even_mixture
 from gobetween.errors import Fix, ProblemError
 
@@ -211,6 +211,7 @@ def tilt_mixture(family: Family, n: float, S: float, x: float, side: float) -> t
     return top + math.log(total), slope / total
 
 
+@counted(lambda *_: 1.0)
 @by_type("pair")
 def log_mixture(family: Family, n: float, S: float, x: float, side: float) -> tuple[float, float]:
     """A mixture of likelihood ratios, in compiled code."""

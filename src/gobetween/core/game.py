@@ -16,7 +16,7 @@ from gobetween.core.active import MEDIATORS, RIVALS, ActiveSets, new_active_sets
 from gobetween.core.certificate import WORTH, Point, certify, forget, improve, leader, new_ledger, new_point, relative_gap
 from gobetween.core.family import Family
 from gobetween.core.interior import OMEGA, Scratch, Y, interior, new_scratch, settle, start
-from gobetween.core.jit import inlined, jit, leaf, quiet
+from gobetween.core.jit import counted, inlined, jit, leaf, quiet
 from gobetween.core.transport import evidence
 from gobetween.core.types import Floats, Ints
 
@@ -161,6 +161,7 @@ def crowded(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, poin
             return steps
 
 
+@counted(lambda family, mu, R, *_: 0.5 * R.shape[0] * max(R.shape) ** 2)
 @leaf
 @quiet
 def keep_up(family: Family, mu: Floats, R: Floats, tol: float, point: Point, workspace: Workspace) -> tuple[int, int]:
@@ -178,6 +179,7 @@ def keep_up(family: Family, mu: Floats, R: Floats, tol: float, point: Point, wor
     return (OPTIMAL if relative_gap(point) <= tol else INEXACT), steps
 
 
+@counted(lambda family, mu, R, *_: 0.5 * R.shape[0] * max(R.shape) ** 2)
 @jit
 def solve(family: Family, mu: Floats, R: Floats, tol: float, way: int, point: Point, workspace: Workspace) -> tuple[int, int]:
     """Solve the game with means μ [K] and rates R [K, E] into `point`; returns status and number of steps."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gobetween.core.bound import lower_bound
+from gobetween.core.jit import counted
 from gobetween.core.problem import Problem
 from gobetween.core.types import Bools, Floats
 
@@ -75,6 +76,7 @@ def redundant_mediators(problem: Problem) -> tuple[Redundancy, ...]:
     return find_redundant(problem.policies, problem.query_costs)
 
 
+@counted(lambda policies, costs: 0.5 * policies.shape[1] * max(policies.shape) ** 2)
 def find_redundant(policies: Floats, costs: Floats) -> tuple[Redundancy, ...]:
     """`redundant_mediators` for policies and costs alone: means do not matter."""
     E = len(policies)

@@ -10,16 +10,21 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
+from gobetween.errors import LongWorkError
+
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: With GOBETWEEN_JIT=off every kernel runs as plain Python and Numba is not even imported: right for one small problem.
-ENABLED = os.environ.get("GOBETWEEN_JIT", "on") != "off" and os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
+#: With GOBETWEEN_JIT=off every kernel runs as plain Python and Numba is not even imported: right for one small problem. "brief"
+#: is the same until that turns out to take long: LongWorkError then asks to begin anew with compiled code.
+MODE = os.environ.get("GOBETWEEN_JIT", "on")
+ENABLED = MODE not in ("off", "brief") and os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
+ALLOWANCE = 10_000  # units of work, mixtures at 20 to 140 µs of plain Python: compiled code is loaded in that time
 
 if ENABLED:
     import numba
@@ -176,6 +181,42 @@ def leaf(function: F) -> F:
 def inlined(function: F) -> F:
     """For functions with one or two callers: made part of these, because each level of calls is optimised anew by Numba."""
     return _compile(quiet(function), _nrt=True, inline="always")
+
+
+def in_plain(twin: Any) -> Callable[[F], F]:
+    """Without the JIT, let `twin` take the place of a function: it does the same on whole arrays, bit for bit."""
+
+    def choose(function: F) -> F:
+        if ENABLED:
+            return function
+        twin.__wrapped__ = function
+        made: F = twin
+        return made
+
+    return choose
+
+
+def counted(work: Callable[..., float]) -> Callable[[F], F]:
+    """In a brief process, count the units of work that a call will take, and give up when there were too many."""
+
+    def count(function: F) -> F:
+        if MODE != "brief":
+            return function
+
+        @wraps(function)
+        def spend(*args: Any) -> Any:
+            _spent[0] += work(*args)
+            if _spent[0] > ALLOWANCE:
+                raise LongWorkError
+            return function(*args)
+
+        made: F = spend  # type: ignore[assignment]  # with the same arguments
+        return made
+
+    return count
+
+
+_spent = [0.0]
 
 
 def by_type(returns: str, inline: bool = False) -> Callable[[F], F]:

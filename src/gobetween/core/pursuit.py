@@ -9,8 +9,9 @@ Every such query adds at least 1/T* to min Z for each unit of cost, up to what �
 
 import math
 
+from gobetween.core import whole
 from gobetween.core.family import Family
-from gobetween.core.jit import leaf
+from gobetween.core.jit import in_plain, leaf
 from gobetween.core.state import State, Tally
 from gobetween.core.transport import evidence
 from gobetween.core.types import Bools, Floats, Ints
@@ -21,6 +22,7 @@ ETA, CALM = 4.0, 30.0
 STRANGE = 0.5
 
 
+@in_plain(whole.unseen_gains)
 @leaf
 def unseen_gains(N_a: Ints, N_e: Ints, R: Floats, members: Ints, costs: Floats, gains: Floats) -> None:
     """What a pull of each arm is worth while some have not been seen: e^(−expected pulls so far) of those, nothing of others.
@@ -39,6 +41,7 @@ def unseen_gains(N_a: Ints, N_e: Ints, R: Floats, members: Ints, costs: Floats, 
         gains[a] = math.exp(-2.0 * (gains[a] - least)) if N_a[a] == 0 else 0.0
 
 
+@in_plain(whole.expected_pulls)
 @leaf
 def expected_pulls(state: State, R: Floats, members: Ints, costs: Floats, t: int, pulls: Floats) -> None:
     """The pulls of each arm [K], with those to be expected from open queries."""
@@ -58,6 +61,7 @@ def expected_pulls(state: State, R: Floats, members: Ints, costs: Floats, t: int
                 pulls[a] += out * R[a, i] * costs[i]
 
 
+@in_plain(whole.scarcest)
 @leaf
 def scarcest(pulls: Floats, R: Floats, costs: Floats, members: Ints, available: Bools, t: int) -> int:
     """The arm that is furthest below p_a √(t/K) pulls, −1 when none is; p_a is what its cheapest mediator pulls of it."""
@@ -109,6 +113,7 @@ def hopes(gains: Floats, unknown: Bools, N_e: Ints, members: Ints, costs: Floats
             scores[i] += 0.5 * total / ((N_e[members[i]] + 0.5 * K) * costs[i])
 
 
+@in_plain(whole.add_gains)
 @leaf
 def add_gains(gains: Floats, R: Floats, scores: Floats) -> None:
     """Write to the scores [n] what a query to each member is expected to gain, for each unit of cost."""

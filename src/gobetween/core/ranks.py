@@ -45,6 +45,22 @@ def new_ranks(K: int, pairing: Pairing) -> Ranks:
 
 
 @leaf
+def sort_first(values: Floats, n: int) -> None:
+    """Sort the first n values: insertion, which long lists need with gaps that shrink to 1."""
+    gap = 1
+    while 9 * gap < n:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for k in range(gap, n):
+            value, i = values[k], k
+            while i >= gap and values[i - gap] > value:
+                values[i] = values[i - gap]
+                i -= gap
+            values[i] = value
+        gap //= 3
+
+
+@leaf
 def least_lift(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, x: float, up: float) -> float:
     """A lower bound of ln(v_rank(a) ∏_c R_c) when a's mean is that of coordinate x or higher.
 
@@ -62,12 +78,9 @@ def least_lift(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, x: fl
             if up * slope > 0.0:  # ln R_c − ln(1 − η)
                 cost = math.log1p(eta / (1.0 - eta) * math.exp(min(value, 600.0)))
             if cost < most:  # more than lifting can ever gain
-                i = found
-                while i > 0 and lift[i - 1] > cost:
-                    lift[i] = lift[i - 1]
-                    i -= 1
-                lift[i] = cost
+                lift[found] = cost
                 found += 1
+    sort_first(lift, found)
     least, paid = 0.0, 0.0
     for J in range(found):
         paid += lift[J]
@@ -203,14 +216,33 @@ def least_evidence(family: Family, tally: Tally, ranks: Ranks, a: int, enough: f
 
 @leaf
 def largest_evidence(family: Family, tally: Tally, ranks: Ranks, a: int) -> float:
-    """The largest limit that the evidence for a reaches, to 1e-10: `least_evidence` looks closely where a limit decides."""
-    low = least_evidence(family, tally, ranks, a, -math.inf)
-    if tally.N_a.shape[0] == 2 or not low > 0.0:  # exact, or far from any limit
-        return low
-    high, close, halve = low + math.log(float(tally.N_a.shape[0])), 1e-10 * max(1.0, low), True
+    """The largest limit that the evidence for a reaches, to 1e-10; where it reaches none above 0, any number up to that.
+
+    Rival by rival, the likely worst first: most others are only seen to reach what is left.
+    """
+    if tally.N_a.shape[0] == 2:  # exact
+        return least_evidence(family, tally, ranks, a, -math.inf)
+    found = least_evidence(family, tally, ranks, a, 0.0)
+    if not found > 0.0:
+        return found
+    first, least = second_best(tally, a), math.inf
+    for k in range(-1, tally.N_a.shape[0]):
+        b = first if k == -1 else k
+        if b != a and (k == -1 or b != first):
+            least = largest_term(family, tally, ranks, a, b, least)
+    return least
+
+
+@leaf
+def largest_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, most: float) -> float:
+    """The largest limit up to `most` that a's term against b reaches, to 1e-10: `least_term` looks closely where it decides."""
+    if most < math.inf and least_term(family, tally, ranks, a, b, most) >= most:
+        return most
+    low = max(0.0, min(most, least_term(family, tally, ranks, a, b, -math.inf)))
+    high, close, halve = min(most, low + math.log(float(tally.N_a.shape[0]))), 1e-10 * max(1.0, low), True
     while high - low > close:
         limit = 0.5 * (low + high) if halve else low + close  # in turn: mostly what was found last cannot be improved on
-        found = least_evidence(family, tally, ranks, a, limit)
+        found = least_term(family, tally, ranks, a, b, limit)
         if found >= limit:
             low = min(found, high)
         else:

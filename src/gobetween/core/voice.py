@@ -36,7 +36,7 @@ class Account:
     def headline(self, unit: str = "counted answer", who: str = "the learner", condition: str = "") -> str:
         """The answer in one sentence; what is wrong, if something is. `condition` is the end of a guarantee's sentence."""
         if self.broken is not None:
-            return f"An assumption does not hold, and no arm is named: {self.broken.words}"
+            return broken_words(self.broken)
         if self.leader is None:
             return f"Nothing is known yet: no {unit.removeprefix('counted ')} has been counted."
         if self.certain:
@@ -46,6 +46,11 @@ class Account:
             seems = self.question.sentence(self.answer)
             return f"{seems}, it seems after {numbered(self.counted, unit)}; {who} is not sure yet."
         return f"{self.leader!r} leads after {numbered(self.counted, unit)}; {who} is not sure yet."
+
+
+def broken_words(alarm: Alarm) -> str:
+    """What is said instead of an answer."""
+    return f"An assumption does not hold, and no arm is named: {alarm.words}"
 
 
 def broken(alarms: tuple[Alarm, ...]) -> Alarm | None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gobetween.core.absence import among, follow, hand_back, time_of
-from gobetween.core.alarms import Claimed, Facts
+from gobetween.core.alarms import Alarm, Claimed, Facts, broken_by
 from gobetween.core.asked import BEST, sampler_for, stopper_for, threshold_for
 from gobetween.core.evidence import Evidence, weigh
 from gobetween.core.exact import add_exactly, replace_answer
@@ -30,6 +30,9 @@ from gobetween.study.forecast import Forecast, forecast
 from gobetween.study.progress import Progress, Query, arms_html, progress_of
 from gobetween.study.setup import Mediators, new_setup
 from gobetween.study.watched import new_watched
+
+NEVER = np.array([np.inf])
+"""A limit that no evidence reaches."""
 
 
 class Learner:
@@ -338,7 +341,9 @@ class Learner:
     def _look(self, answer: tuple[int, float]) -> None:
         """Has the verdict been reached, now that this answer is counted? The arm K stands for none."""
         counted, family = self._counted, self.setup.family
-        best, passed = verdict(family, self._stopper, counted, index(self._count), *answer, self._constant, 0)
+        settled = self._named is not None and self._watched.claimed is not None  # nothing that a look could find is news
+        constant = NEVER if settled else self._constant
+        best, passed = verdict(family, self._stopper, counted, index(self._count), *answer, constant, 0)
         if passed and self._named is None:
             found = self.evidence()
             self._named = found.answer
@@ -441,8 +446,16 @@ class Learner:
 
         With visible=False those that are not raised do not say how large a difference would have shown, which takes longer.
         """
+        counted = self._count if self._counted.N_a.any() else 0
+        return account(self._facts(visible), self.evidence(), counted, self._named, self.setup.question)
+
+    def broken(self) -> Alarm | None:
+        """The first alarm that breaks the guarantee: that of `account`, without all else."""
+        return broken_by(self._facts())
+
+    def _facts(self, visible: bool = True) -> Facts:
         watched, setup = self._watched, self.setup
-        facts = Facts(
+        return Facts(
             family=setup.family,
             arms=self.arms,
             mediators=self.mediators,
@@ -454,7 +467,6 @@ class Learner:
             claimed=watched.claimed,
             visible=visible,
         )
-        return account(facts, self.evidence(), self._count if self._counted.N_a.any() else 0, self._named, setup.question)
 
     @property
     def progress(self) -> Progress:
@@ -480,7 +492,7 @@ class Learner:
 
     def __repr__(self) -> str:
         answer = f"the answer is {self.recommendation!r}" if self.done else f"leader {self.recommendation!r}, not sure yet"
-        if self.account(visible=False).broken is not None:
+        if self.broken() is not None:
             answer = "an assumption does not hold, see progress.alarms"
         return f"Learner({len(self.arms)} arms, {len(self.mediators)} mediators, {self.counted} answers counted: {answer})"
 

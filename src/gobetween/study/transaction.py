@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 from uuid import uuid4
 
+from gobetween.core.voice import broken_words
 from gobetween.errors import AlarmError, Fix, StoreError, StudyError
 from gobetween.export import numbered
 from gobetween.study.events import Event, Verdict, row_after
@@ -249,8 +250,8 @@ def why_nothing(state: StudyState) -> StudyError | None:
 
 def alarm_words(state: StudyState) -> str | None:
     """What is wrong, where an alarm breaks the guarantee."""
-    account = state.learner.account(visible=False)
-    return None if account.broken is None else account.headline()
+    alarm = state.learner.broken()
+    return None if alarm is None else broken_words(alarm)
 
 
 def verdict_words(stopped: Mapping[str, Any]) -> str:

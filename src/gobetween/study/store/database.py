@@ -336,8 +336,10 @@ def _event(values: Sequence[Any], payload: str) -> dict[str, Any]:
 
 def _line(values: Sequence[Any], payload: str) -> str:
     """The same as a line of JSON; its payload is one already."""
-    own = _json({key: value for key, value in zip(OWN, values, strict=True) if key != "query" or value is not None})
-    return f"{own[:-1]}, {payload[1:]}" if payload != "{}" else own
+    seq, at, actor, kind, query, key, part = values  # as OWN names them; their seals say that they are what was written
+    about = _TEXT(kind) if query is None else f'{_TEXT(kind)}, "query": {query}'
+    own = f'{{"seq": {seq}, "at": {at!r}, "actor": {_TEXT(actor)}, "kind": {about}, "key": {_TEXT(key)}, "part": {part}'
+    return f"{own}, {payload[1:]}" if payload != "{}" else own + "}"
 
 
 def _json(value: Any) -> str:
@@ -345,3 +347,4 @@ def _json(value: Any) -> str:
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+_TEXT: Callable[[str], str] = json.encoder.encode_basestring

@@ -3,8 +3,8 @@
 An event's seal includes that of the event before it, and the study's own the last of them: nothing can be missing or exchanged.
 """
 
-import hashlib
 from collections.abc import Mapping
+from hashlib import sha256 as _sha256
 from typing import Any
 
 EVENT = ("seq", "at", "actor", "kind", "query", "key", "part", "payload")
@@ -29,5 +29,5 @@ def study_seal(row: Mapping[str, Any]) -> str:
 
 def seal_of(*parts: Any) -> str:
     """The seal of values in the order of their columns."""
-    whole = "\0".join(part if isinstance(part, str) else f"\1{part!r}" for part in parts)
-    return hashlib.sha256(whole.encode(errors="backslashreplace")).hexdigest()[:32]
+    whole = "\0".join([part if isinstance(part, str) else f"\1{part!r}" for part in parts])
+    return _sha256(whole.encode("utf-8", "backslashreplace")).hexdigest()[:32]
