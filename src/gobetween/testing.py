@@ -204,7 +204,7 @@ def engine_run(
     sampler = sampling.told(problem).at_work(problem.policies.copy(), everyone, problem.query_costs.copy())
     tau, named = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64)
     done = episodes(
-        family, problem.means.copy(), ladder(problem), sampler, stopping.at_work(K, family),
+        family, problem.means.copy(), ladder(problem.policies, problem.silent), sampler, stopping.at_work(K, family),
         np.array([stopping.threshold(K, delta, family)]), state, everyone, np.zeros(1, np.bool_), most, _own(), _world(),
         tau, named, np.zeros((1, 1, E), np.int64), np.zeros((1, 1, K), np.int64),
     )  # fmt: skip
@@ -225,7 +225,7 @@ def learner_run(
         problem.arms, dict(zip(problem.mediators, problem.policies, strict=True)), family=problem.family, delta=delta,
         costs=problem.query_costs, sampling=sampling, stopping=stopping, seed=SEED, silent=problem.silent,
     )  # fmt: skip
-    world, cumulative, t = _world(), ladder(problem), 0
+    world, cumulative, t = _world(), ladder(problem.policies, problem.silent), 0
     while not learner.done and t < most:
         query = learner.ask()
         a = int(pull(cumulative, problem.mediators.index(query.mediator), world.random()))

@@ -5,6 +5,6 @@
 - a run: `state`, `tracking`, `eprocess`, `rule` (the contracts), `sampling` and `stopping` (rules as values), `sampler` and
   `stopper` (rules at work), `pursuit`, `ranks` and `contrast` (the defaults), `frank_wolfe` and `hedge` (of the literature),
   `absence` (around whom they plan), `step`, `loops`; what it says: `evidence`, `missing`, `exact`, `alarms`,
-  `spread`, `excess`, `visible`, `voice`;
+  `spread`, `excess`, `visible`, `voice`, `posterior` (for forecasts);
 - ground: `jit`, `types`, `linalg`, `registry`.
 """
