@@ -55,7 +55,7 @@ def main(runs: int) -> None:
     with ProcessPoolExecutor(2) as pool:
         for name in INSTANCES:
             lines += row(name, runs, pool)
-    places = f"what {LOW:.1%}, {MIDDLE:.1%} and {HIGH:.1%} of {WORLDS[0]} worlds stay under, {WORLDS[1]} where the way is long"
+    places = f"what {LOW:.1%}, {MIDDLE:.1%} and {HIGH:.1%} of {WORLDS} worlds stay under"
     words = (
         "Every run is asked on its way how many more queries it takes (`Learner.forecast`): at a quarter, half and three",
         "quarters of what it turned out to take. The range is meant to hold the truth 8 times of 10; *sooner* and *later* are",

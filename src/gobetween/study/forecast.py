@@ -28,15 +28,13 @@ from gobetween.simulation.engine import ladder
 if TYPE_CHECKING:
     from gobetween.study.learner import Learner
 
-#: How many worlds are played: the more if the work allows for it.
-WORLDS = (26, 13)
+#: How many worlds are played. More would make a range steadier, not truer.
+WORLDS = 13
 #: The shares of worlds, by how long they take, that are under the ends of the range and its middle.
 LOW, MIDDLE, HIGH = 0.07, 0.325, 0.775
-#: What may be spent, half a second or so: a step takes STEP + K·E.
-WORK = 40_000_000 if ENABLED else 600_000
-STEP = 50
-#: So many times the answers so far should be within reach.
-FAR = 4
+#: What may be spent, under a second for every family: a step takes STEP + K·E.
+WORK = 100_000_000 if ENABLED else 1_000_000
+STEP = 300
 
 
 class Forecast(NamedTuple):
@@ -75,16 +73,22 @@ def forecast(learner: "Learner") -> Forecast | None:
     """What is to be expected of a learner; None where that cannot be said. One state, one forecast."""
     if learner.done:
         return Forecast(0.0, 0.0, 0.0)
-    if type(learner.family).draw is Family.draw or not glr(learner.family, learner._state.tally)[1] > 0.0:
-        return None  # nobody knows what such an arm pays, or one that was never seen, or who wins a tie
+    if not _can_be_played(learner) or not glr(learner.family, learner._state.tally)[1] > 0.0:
+        return None  # what an arm pays that was never seen, and who wins a tie, nobody knows
     told = max(1, int(learner._state.tally.N_a.sum()))
     steps = WORK // (STEP + learner._state.N_ea.size)
-    n = next((n for n in WORLDS if n * FAR * told <= steps), WORLDS[-1])
-    if 4 * steps < n * told:
-        return None
-    waits = _waits(learner, n, told, steps)
+    if 4 * steps < WORLDS * told:
+        return None  # not even a quarter of the way so far could be played
+    waits = _waits(learner, told, steps)
     low, median, high = (_quantile(waits, share) for share in (LOW, MIDDLE, HIGH))
     return Forecast(median, low, high) if math.isfinite(median) else None
+
+
+def _can_be_played(learner: "Learner") -> bool:
+    """Can rewards be drawn, and the step be played at once? What is not ours would be compiled for it, in every process."""
+    parts = (learner.family, learner.sampling, learner.stopping)
+    ours = all(type(part).__module__.startswith("gobetween.") for part in parts)
+    return (ours or not ENABLED) and type(learner.family).draw is not Family.draw
 
 
 def _quantile(waits: list[float], share: float) -> float:
@@ -94,18 +98,18 @@ def _quantile(waits: list[float], share: float) -> float:
     return one ** (1.0 - part) * next_one**part if part > 0.0 else one
 
 
-def _waits(learner: "Learner", n: int, told: int, steps: int) -> list[float]:
-    """How long each of n worlds goes on, in increasing order; ∞ where that is not known."""
-    start, waits = _start(learner), [math.inf] * n
-    running, until = {w: _world(learner, start, w) for w in range(n)}, start.t
-    while n - len(running) < math.ceil(HIGH * (n + 1)):
+def _waits(learner: "Learner", told: int, steps: int) -> list[float]:
+    """How long each world goes on, in increasing order; ∞ where that is not known."""
+    start, waits = _start(learner), [math.inf] * WORLDS
+    running, until = {w: _world(learner, start, w) for w in range(WORLDS)}, start.t
+    while WORLDS - len(running) < math.ceil(HIGH * (WORLDS + 1)):
         far = min(max(8, told if until == start.t else (until - start.t) // 2), steps // len(running))
         if far == 0:
             break
         until, steps = until + far, steps - far * len(running)
         for w, world in list(running.items()):
             if not _play(learner, start, world, until):
-                return [math.inf] * n
+                return [math.inf] * WORLDS
             if world.named[0] >= 0:
                 waits[w] = float(world.tau[0] - start.t)
                 del running[w]
@@ -125,7 +129,8 @@ def _play(learner: "Learner", start: Start, world: World, until: int) -> bool:
 
 def _start(learner: "Learner") -> Start:
     sampler, stopper, state = copied(learner._plan), copied(learner._stopper), copied(learner._state)
-    follow(sampler, learner._sampler)
+    full = learner._sampler if learner.around else sampler
+    follow(sampler, full)
     tally, counted = copied(learner._counted), learner.counted
     for _, outcome in sorted(learner._resolved.items()):
         if outcome is not None:
@@ -133,9 +138,8 @@ def _start(learner: "Learner") -> Start:
             if outcome[0] < len(learner.arms):
                 count(tally, *outcome)
                 stopper.note(learner.family, tally, index(counted), *outcome)
-    for query in learner._open.values():
-        state.N_e[query] -= 1
-    full = learner._sampler if learner._plan is not learner._sampler else sampler
+    for e in learner._open.values():
+        state.N_e[e] -= 1
     t = time_of(sampler, full, state.N_e, learner._asked - len(learner._open))
     return Start(sampler, stopper, state, t, counted - t)
 
