@@ -86,6 +86,8 @@ def test_a_world_is_played_as_the_learner_itself_would_go_on(sampling: str, unkn
         other.cancel(late)
         other._asked -= 1  # an open query is asked anew: there was none
         assert played(other, world.means, world.ladder, rng) == world.tau[0] - start.t
+        assert other._stopper.saved() == world.stopper.saved()
+        assert (other._counted.N_a == world.state.tally.N_a).all()
 
 
 def played(one: gb.Learner, means: Any, ladder: Any, rng: np.random.Generator) -> int:
