@@ -6,20 +6,16 @@ from typing import NamedTuple
 import numpy as np
 
 import gobetween as gb
-from gobetween.core.family import Family, draw
-from gobetween.core.jit import index, jit
-from gobetween.core.loops import pull
-from gobetween.core.sampler import AnySampler
-from gobetween.core.state import State
-from gobetween.core.step import choose, observe, verdict
-from gobetween.core.stopper import AnyStopper
-from gobetween.core.types import Bools, Floats
+from gobetween.core.jit import index
+from gobetween.core.loops import run_on
 from gobetween.paper.tables import DIRECT, EXPERIMENT_1, EXPERIMENT_2
 from gobetween.simulation.engine import ladder
 
 #: Of the way.
 MOMENTS = (0.25, 0.5, 0.75)
+MOST = 1_000_000
 THREE = [[0.5, 0.3, 0.2], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+SIX = [[0.3 if a // 2 == e else 0.04 for a in range(12)] for e in range(6)]
 
 
 @dataclass(frozen=True)
@@ -29,46 +25,17 @@ class Instance:
     problem: gb.Problem
     delta: float = 0.1
     unknown: bool = False
-    sampling: gb.SamplingRule | str = "pursuit"
 
 
 INSTANCES = {
     "Table 1": Instance(EXPERIMENT_1),
-    "Table 1, unknown policies": Instance(EXPERIMENT_1, unknown=True),
-    "Table 1, tracking": Instance(EXPERIMENT_1, sampling="tracking"),
-    "Table 1, uniform": Instance(EXPERIMENT_1, sampling="uniform"),
-    "Table 2": Instance(EXPERIMENT_2, delta=1e-6),
+    "Table 2": Instance(EXPERIMENT_2, delta=1e-11),
     "direct": Instance(DIRECT),
-    "near tie": Instance(gb.Problem([0.55, 0.5, 0.0], THREE[:2], family=gb.Gaussian(0.25))),
-    "Bernoulli": Instance(gb.Problem([0.6, 0.45, 0.3], THREE, family=gb.Bernoulli())),
-    "Poisson": Instance(gb.Problem([2.0, 1.5, 1.2], THREE, family=gb.Poisson())),
+    "Bernoulli": Instance(gb.Problem([0.8, 0.5, 0.3], THREE, family=gb.Bernoulli())),
+    "Poisson": Instance(gb.Problem([4.0, 2.5, 2.0], THREE, family=gb.Poisson())),
+    "twelve arms": Instance(gb.Problem(np.linspace(2.0, -0.2, 12), SIX, family=gb.Gaussian(0.5))),
+    "Table 1, unknown policies": Instance(EXPERIMENT_1, unknown=True),
 }
-
-
-@jit
-def advance(
-    family: Family,
-    means: Floats,
-    cumulative: Floats,
-    sampler: AnySampler,
-    stopper: AnyStopper,
-    constants: Floats,
-    state: State,
-    available: Bools,
-    t: int,
-    until: int,
-    rng: np.random.Generator,
-) -> int:
-    """Play on until the verdict, after t queries, or until there were so many: −t."""
-    while t < until:
-        e = choose(family, sampler, state, t, available, rng)
-        a = pull(cumulative, e, rng.random())
-        reward = draw(family, means[a], rng)
-        t += 1
-        observe(family, sampler, state, t, e, a, reward)
-        if verdict(family, stopper, state.tally, t, a, reward, constants, 0)[1] > 0:
-            return t
-    return -t
 
 
 class Run:
@@ -77,33 +44,28 @@ class Run:
     def __init__(self, instance: Instance, seed: int) -> None:
         problem = instance.problem
         given = problem.E if instance.unknown else problem.policies
-        self.learner = gb.Learner(
-            problem.K, given, family=problem.family, delta=instance.delta, sampling=instance.sampling, seed=seed
+        self.learner = gb.Learner(problem.K, given, family=problem.family, delta=instance.delta, seed=seed)
+        self.problem, self.ladder, self.named = (
+            problem,
+            ladder(problem.policies, problem.silent),
+            np.zeros((1, problem.K), np.bool_),
         )
-        self.problem, self.ladder, self.t = problem, ladder(problem), 0
+        self.halt, self.t = np.zeros(1, np.bool_), np.array([0])
+        self.N_e, self.N_a = np.zeros((1, problem.E), np.int64), np.zeros((1, problem.K), np.int64)
         self.rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
 
-    def go(self, until: int) -> bool:
-        """Play on until there were so many queries; was the verdict reached before?"""
+    def go(self, until: int) -> int:
+        """Play on until there were so many queries, or the verdict; queries by then."""
         one = self.learner
-        found = advance(
+        run_on(
             one.family, self.problem.means, self.ladder, one._sampler, one._stopper, one._constant, one._state, one._present,
-            index(self.t), index(until), self.rng,
+            self.halt, index(int(self.t[0])), index(0), index(until), self.rng, self.rng, self.t,
+            np.zeros(1, np.bool_), self.named, self.N_e, self.N_a,
         )  # fmt: skip
-        self.t = one._count = abs(int(found))
+        one._asked = one._count = int(self.t[0])
         for mine, all_told in zip(one._counted, one._state.tally, strict=True):
             mine[:] = all_told
-        return found > 0
-
-
-def stopping_times(instance: Instance, seeds: range, most: int = 1_000_000) -> list[int]:
-    """How long runs take."""
-    taken = []
-    for seed in seeds:
-        run = Run(instance, seed)
-        run.go(most)
-        taken.append(run.t)
-    return taken
+        return one._count
 
 
 class Asked(NamedTuple):
@@ -118,9 +80,8 @@ def asked_on_the_way(name: str, seeds: range) -> list[Asked]:
     """The forecasts of runs of an instance."""
     instance, found = INSTANCES[name], []
     for seed in seeds:
-        (tau,) = stopping_times(instance, range(seed, seed + 1))
-        run = Run(instance, seed)
+        tau, run = Run(instance, seed).go(MOST), Run(instance, seed)
         for moment in MOMENTS:
-            run.go(max(1, int(moment * tau)))
-            found.append(Asked(moment, run.learner.forecast(), tau - run.t))
+            now = run.go(max(1, int(moment * tau)))
+            found.append(Asked(moment, run.learner.forecast(), tau - now))
     return found

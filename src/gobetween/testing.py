@@ -214,8 +214,8 @@ def engine_run(
     limit = threshold_for(question, stopping, K, delta, family)
     tau, stopped, named = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.bool_), np.zeros((1, 1, K), np.bool_)
     done = episodes(
-        family, problem.means.copy(), ladder(problem), sampler, stopper_for(question, stopping, K, family),
-        np.array([limit]), state, everyone, np.zeros(1, np.bool_), most, _own(), _world(),
+        family, problem.means.copy(), ladder(problem.policies, problem.silent), sampler,
+        stopper_for(question, stopping, K, family), np.array([limit]), state, everyone, np.zeros(1, np.bool_), most, _own(), _world(),
         tau, stopped, named, np.zeros((1, 1, E), np.int64), np.zeros((1, 1, K), np.int64),
     )  # fmt: skip
     assert done == DONE, f"{type(sampling).__name__}.choose named a mediator who cannot be asked"
@@ -237,7 +237,7 @@ def learner_run(
         problem.arms, dict(zip(problem.mediators, problem.policies, strict=True)), family=problem.family, delta=delta,
         costs=problem.query_costs, sampling=sampling, stopping=stopping, seed=SEED, silent=problem.silent, question=question,
     )  # fmt: skip
-    world, cumulative, t = _world(), ladder(problem), 0
+    world, cumulative, t = _world(), ladder(problem.policies, problem.silent), 0
     while not learner.done and t < most:
         query = learner.ask()
         a = int(pull(cumulative, problem.mediators.index(query.mediator), world.random()))

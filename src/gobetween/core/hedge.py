@@ -24,7 +24,9 @@ from gobetween.core.types import Floats
 @leaf
 def play(G: Floats, gap: float, w: Floats) -> None:
     """Write to w the weights of AdaHedge: w ∝ e^(ηG), η = ln E/gap; G [E] are the gains so far."""
-    top, total = G.max(), 0.0
+    top, total = G[0], 0.0
+    for e in range(w.shape[0]):  # G.max() does not compile in a leaf
+        top = max(top, G[e])
     for e in range(w.shape[0]):
         if gap > 0.0:
             w[e] = math.exp(math.log(w.shape[0]) / gap * (G[e] - top))

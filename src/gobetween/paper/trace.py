@@ -54,7 +54,7 @@ def follow(
     family, K, E = problem.family, problem.K, problem.E
     everyone, state = np.ones(E, np.bool_), new_state(K, E)
     sampler = sampling.told(problem).at_work(problem.policies, everyone, problem.query_costs)
-    cumulative = ladder(problem)
+    cumulative = ladder(problem.policies, problem.silent)
     world, own = stream(seed, 0, 0), stream(seed, 0, 1)
     paper, ours, limit = GLR().at_work(K, family), EProcess().at_work(K, family), EProcess().threshold(K, delta, family)
     base = GLR().threshold(K, delta, family)

@@ -199,7 +199,7 @@ def _workbench(job: Job) -> Workbench:
             new_state(problem.K, problem.E),
             available,
             problem.means.copy(),
-            ladder(problem),
+            ladder(problem.policies, problem.silent),
             constants[order],
             np.argsort(order),
         )
@@ -208,10 +208,10 @@ def _workbench(job: Job) -> Workbench:
     return workbench
 
 
-def ladder(problem: Problem) -> Floats:
+def ladder(policies: Floats, silent: bool) -> Floats:
     """[E, K] cumulative policies, for `pull`."""
-    cumulative: Floats = np.cumsum(problem.policies, axis=1)
-    if not problem.silent:
+    cumulative: Floats = np.cumsum(policies, axis=1)
+    if not silent:
         cumulative[:, -1] = np.inf  # rows sum to 1 only up to rounding
     return cumulative
 

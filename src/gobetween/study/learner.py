@@ -474,7 +474,10 @@ class Learner:
         return progress_of(self)
 
     def forecast(self) -> Forecast | None:
-        """Queries to go with a range that holds 8 times of 10; None where that cannot be said."""
+        """Queries to go with a range that holds 8 times of 10: the learner played on in worlds that its answers leave possible.
+
+        None where that cannot be said, or not within a second, or another question is asked than for the best arm.
+        """
         return forecast(self) if self.setup.question == BEST else None
 
     def to_dict(self) -> dict[str, Any]:
