@@ -215,8 +215,8 @@ def engine_run(
     tau, stopped, named = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.bool_), np.zeros((1, 1, K), np.bool_)
     done = episodes(
         family, problem.means.copy(), ladder(problem.policies, problem.silent), sampler,
-        stopper_for(question, stopping, K, family), np.array([limit]), state, everyone, np.zeros(1, np.bool_), most, _own(), _world(),
-        tau, stopped, named, np.zeros((1, 1, E), np.int64), np.zeros((1, 1, K), np.int64),
+        stopper_for(question, stopping, K, family), np.array([limit]), state, everyone, np.zeros(1, np.bool_), most, _own(),
+        _world(), tau, stopped, named, np.zeros((1, 1, E), np.int64), np.zeros((1, 1, K), np.int64),
     )  # fmt: skip
     assert done == DONE, f"{type(sampling).__name__}.choose named a mediator who cannot be asked"
     answer = tuple(problem.arms[a] for a in np.flatnonzero(named[0, 0])) if stopped[0, 0] else None
