@@ -12,7 +12,18 @@ from gobetween.core.eprocess import Pairing
 from gobetween.core.ranks import Ranks, least_term, new_ranks
 from gobetween.core.state import Tally, fill, new_tally
 
-FAMILIES: tuple[gb.Family, ...] = (gb.Gaussian(1.0), gb.Bernoulli(), gb.Poisson(), gb.Exponential(), gb.Bounded(-1.0, 3.0))
+FAMILIES: tuple[gb.Family, ...] = (
+    gb.Gaussian(1.0),
+    gb.Bernoulli(),
+    gb.Poisson(),
+    gb.Exponential(),
+    gb.Bounded(-1.0, 3.0),
+    gb.Gamma(2.5),
+    gb.Binomial(7),
+    gb.Geometric(),
+    gb.NegativeBinomial(0.6),
+)
+WHOLE = ("bernoulli", "poisson", "binomial", "geometric", "negative-binomial")
 KINDS = (
     "plain",
     "few pulls of the leader",
@@ -44,12 +55,13 @@ def scene(family: gb.Family, seed: int) -> Scene:
     counts = _counts(kind, K, rng)
     means = _estimates(family, kind, counts, rng)
     sums = counts * means
-    if family.name in ("bernoulli", "poisson"):
+    if family.name in WHOLE:
         sums = np.round(sums)
     tally = fill(new_tally(K), counts, sums)
     a = int(np.argmax(tally.mu_hat))
     if np.sum(tally.mu_hat == tally.mu_hat[a]) > 1:
-        sums[a] += 1.0 if family.name == "poisson" else -(sums[a] if family.name == "bernoulli" else 0.25 * sums[a])
+        fewer = {"bernoulli": sums[a], "binomial": min(sums[a], 1.0)}.get(family.name, 0.25 * sums[a])
+        sums[a] += 1.0 if family.name in ("poisson", "geometric", "negative-binomial") else -fewer
         tally = fill(tally, counts, sums)
         a = int(np.argmax(tally.mu_hat))
     rivals = [b for b in range(K) if tally.mu_hat[b] < tally.mu_hat[a]]
@@ -91,12 +103,19 @@ def _estimates(family: gb.Family, kind: str, counts: Any, rng: Any) -> Any:
         if kind == "at an end":
             means[1:] *= rng.integers(0, 2) if family.name == "poisson" else 1e-3
         return means
+    if family.name in ("gamma", "geometric", "negative-binomial"):
+        low, above = family.low, 10.0 ** rng.uniform(-2.0, 0.0 if kind == "huge counts" else 3.0)
+        spread = math.sqrt(family.variance(low + above))
+        means = low + np.maximum(above - gaps * math.sqrt(2.0 * Z / per) * spread, 0.02 * above)
+        if kind == "at an end":
+            means[1:] = low + (means[1:] - low) * (1e-3 if family.name == "gamma" else rng.integers(0, 2))
+        return means
     odds = 10.0 ** rng.uniform(-3.0, 3.0)
     p = odds / (1.0 + odds)
     shares = np.clip(p - gaps * math.sqrt(2.0 * Z / per * p * (1.0 - p)), 0.0, 1.0)
     if kind == "at an end":
         shares[0], shares[1:] = (1.0, shares[1:]) if rng.random() < 0.5 else (shares[0], 0.0)
-    return shares if family.name == "bernoulli" else -1.0 + 4.0 * shares
+    return family.low + (family.high - family.low) * shares
 
 
 def _contrast(family: gb.Family, tally: Tally, rng: Any) -> Contrast:

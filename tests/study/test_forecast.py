@@ -8,6 +8,7 @@ from forecast_runs import asked_on_the_way
 
 import gobetween as gb
 from gobetween.core.jit import ENABLED
+from gobetween.study import forecast
 from gobetween.study.spec import parse_study
 from gobetween.study.store.memory import Memory
 from gobetween.study.study import Study
@@ -49,6 +50,10 @@ def test_one_state_has_one_forecast(sampling: str, stopping: str) -> None:
         (gb.Exponential(), {"a": [4.0, 6.0, 9.0], "b": [0.1, 0.3, 0.1], "c": [1.0, 1.5, 0.3]}),
         (gb.Bounded(-1.0, 3.0), {"a": [3.0, 2.5, 3.0], "b": [-1.0, -1.0, -1.0], "c": [1.0, 1.5, 0.0]}),
         (gb.Bernoulli(), {"a": [1, 1, 1], "b": [0, 0, 0], "c": [0, 1, 0]}),
+        (gb.Gamma(2.0), {"a": [4.0, 6.0, 9.0], "b": [0.1, 0.3, 0.1], "c": [1.0, 1.5, 0.3]}),
+        (gb.Binomial(3), {"a": [3, 3, 3], "b": [0, 0, 0], "c": [0, 1, 2]}),
+        (gb.Geometric(), {"a": [7, 5, 9], "b": [1, 1, 1], "c": [1, 3, 2]}),
+        (gb.NegativeBinomial(1.5), {"a": [4, 6, 7], "b": [0, 0, 0], "c": [1, 2, 1]}),
     ],
     ids=lambda value: value.name if isinstance(value, gb.Family) else "",
 )
@@ -91,3 +96,18 @@ def test_a_study_says_so() -> None:
     assert 0 < low < status.queries_to_go < high
     assert status.to_dict()["queries_range"] == [low, high]
     assert f"to be expected (8 times of 10 between {math.ceil(low)} and " in status.how_far
+
+
+@pytest.mark.parametrize("family", [gb.Gamma(2.5), gb.Binomial(12), gb.Geometric(), gb.NegativeBinomial(0.7)], ids=repr)
+def test_worlds_are_of_the_family(family: gb.Family) -> None:
+    """Divergences are the family's; sums have its mean and variance; means that a long series leaves possible are close to it."""
+    mu, x = np.array([2.0, 5.0, 7.5]), np.array([3.0, 4.0, 7.4])
+    exact = [family.kl(one, other) for one, other in zip(mu, x, strict=True)]
+    assert forecast._divergences(family, mu, x) == pytest.approx(exact, rel=1e-9)
+    rng, n = np.random.default_rng(5), 40
+    sums = forecast._sums(family, np.full(40_000, n), np.full(40_000, 5.0), rng)
+    assert sums.mean() == pytest.approx(5.0 * n, abs=5.0 * math.sqrt(n * family.variance(5.0) / 40_000))
+    assert sums.var() == pytest.approx(n * family.variance(5.0), rel=0.1)
+    means = forecast._means(family, 10_000.0, 50_000.0, rng)
+    assert means == pytest.approx(np.full(len(means), 5.0), abs=6.0 * math.sqrt(family.variance(5.0) / 10_000))
+    assert means.std() == pytest.approx(math.sqrt(family.variance(5.0) / 10_000), rel=0.3)

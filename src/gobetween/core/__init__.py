@@ -1,6 +1,6 @@
 """The mathematics: pure, compiled, without I/O, clock or global state. In reading order:
 
-- what is paid: `family` (the contract), `mixtures`, `families`; what is asked: `problem`;
+- what is paid: `family` (the contract), `mixtures`, `families`, `trials`; what is asked: `problem`;
 - the lower bound: `transport` (f_a), `certificate`, `interior` (cold), `active` (warm), `game`, `bound`, `geometry`;
 - a run: `state`, `tracking`, `eprocess`, `rule` (the contracts), `sampling` and `stopping` (rules as values), `sampler` and
   `stopper` (rules at work), `pursuit`, `ranks` and `contrast` (the defaults), `frank_wolfe` and `hedge` (of the literature),

@@ -20,7 +20,7 @@ T = TypeVar("T", bound=type[Any])
 BASES: Mapping[str, type[Any]] = {"family": Family, "sampling": SamplingRule, "stopping": StoppingRule}
 WHAT = {"family": "family", "sampling": "sampling rule", "stopping": "stopping rule"}
 EXAMPLE = {"family": "gb.Bernoulli() or gb.Gaussian(sigma=2.0)", "sampling": "gb.Pursuit()", "stopping": "gb.EProcess()"}
-_HOMES = {"family": "families", "sampling": "sampling", "stopping": "stopping"}
+_HOMES = {"family": ("families", "trials"), "sampling": ("sampling",), "stopping": ("stopping",)}
 _classes: dict[str, dict[str, type[Any]]] = {side: {} for side in BASES}
 
 
@@ -149,7 +149,8 @@ def as_stopping(value: "StoppingRule | str") -> StoppingRule:
 
 
 def _known(side: str) -> dict[str, type[Any]]:
-    import_module(f"gobetween.core.{_HOMES[side]}")
+    for home in _HOMES[side]:
+        import_module(f"gobetween.core.{home}")
     return _classes[side]
 
 

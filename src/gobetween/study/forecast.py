@@ -16,17 +16,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gobetween.core.families import Bernoulli, Bounded, Exponential, Gaussian, Poisson
+from gobetween.core.families import Bernoulli, Bounded, Exponential, Gamma, Gaussian, Poisson
 from gobetween.core.family import Family
 from gobetween.core.jit import index
 from gobetween.core.pursuit import CALM, ETA
 from gobetween.core.sampler import C_TRACKING, D_TRACKING, FIXED, PURSUIT, Sampler
 from gobetween.core.stopper import PAIRS, RANKS, OwnStopper, Stopper, glr, growth
+from gobetween.core.trials import Binomial, Geometric, NegativeBinomial
 from gobetween.core.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from gobetween.study.learner import Learner
 
+#: What NumPy can count of Poisson events.
+MOST_COUNTED = 1e18
 #: Worlds, and which of them, by how long they take, are the ends of the range and its middle.
 WORLDS, LOW, MIDDLE, HIGH = 99, 8, 38, 78
 #: A block of queries: this part of those played so far, and of all.
@@ -90,8 +93,14 @@ def _means(family: Family, n: float, S: float, rng: np.random.Generator) -> Floa
         return family.low + width * rng.beta(high + 0.5, n - high + 0.5, WORLDS)
     if isinstance(family, Poisson):
         return rng.gamma(S + 0.5, 1.0 / n, WORLDS)
-    if isinstance(family, Exponential):
-        return S / rng.gamma(n, 1.0, WORLDS)
+    if isinstance(family, (Exponential, Gamma)):
+        return _shape(family) * S / rng.gamma(n * _shape(family), 1.0, WORLDS)
+    if isinstance(family, Binomial):
+        return family.n * rng.beta(S + 0.5, n * family.n - S + 0.5, WORLDS)
+    if isinstance(family, (Geometric, NegativeBinomial)):
+        r, least = _waiting(family)
+        p = rng.beta(n * r + 0.5, S - n * least + 0.5, WORLDS)
+        return least + r * (1.0 - p) / p
     spread = math.sqrt(max(0.0, family.variance(S / n)) / n)
     drawn = rng.normal(S / n, spread, WORLDS)
     return np.where((drawn > family.low) & (drawn < family.high), drawn, S / n)
@@ -106,10 +115,26 @@ def _sums(family: Family, n: Ints, means: Floats, rng: np.random.Generator) -> F
         return n * family.low + width * rng.binomial(n, np.clip((means - family.low) / width, 0.0, 1.0))
     if isinstance(family, Poisson):
         return rng.poisson(n * means).astype(np.float64)
-    if isinstance(family, Exponential):
-        return means * rng.gamma(n)
+    if isinstance(family, (Exponential, Gamma)):
+        return means / _shape(family) * rng.gamma(n * _shape(family))
+    if isinstance(family, Binomial):
+        return rng.binomial(n * int(family.n), means / family.n).astype(np.float64)
+    if isinstance(family, (Geometric, NegativeBinomial)):
+        r, least = _waiting(family)
+        return np.asarray(
+            n * least + rng.poisson(np.minimum(rng.gamma(n * r) * ((means - least) / r), MOST_COUNTED)), np.float64
+        )
     variances = means * 0.0 + family.variance(0.0) if isinstance(family, Gaussian) else _variances(family, means)
     return n * means + np.sqrt(n * variances) * rng.standard_normal(means.shape)
+
+
+def _shape(family: Exponential | Gamma) -> float:
+    return family.shape if isinstance(family, Gamma) else 1.0
+
+
+def _waiting(family: Geometric | NegativeBinomial) -> tuple[float, float]:
+    """For how many successes is waited, and the least reward."""
+    return (family.r, 0.0) if isinstance(family, NegativeBinomial) else (1.0, 1.0)
 
 
 def _variances(family: Family, means: Floats) -> Floats:
@@ -125,8 +150,13 @@ def _divergences(family: Family, mu: Floats, x: Floats) -> Floats:
         return _gap(mu, x) + _gap(1.0 - mu, 1.0 - x)
     if isinstance(family, Poisson):
         return _gap(mu, x) + x - mu
-    if isinstance(family, Exponential):
-        return mu / x - 1.0 - np.log(mu / x)
+    if isinstance(family, (Exponential, Gamma)):
+        return _shape(family) * (mu / x - 1.0 - np.log(mu / x))
+    if isinstance(family, Binomial):
+        return _gap(mu, x) + _gap(family.n - mu, family.n - x)
+    if isinstance(family, (Geometric, NegativeBinomial)):
+        r, least = _waiting(family)
+        return _gap(mu - least, x - least) - _gap(mu - least + r, x - least + r)
     variances = family.variance(0.0) if isinstance(family, Gaussian) else np.maximum(_variances(family, x), 1e-300)
     return np.asarray((mu - x) ** 2 / (2.0 * variances))
 
