@@ -121,9 +121,8 @@ def _sums(family: Family, n: Ints, means: Floats, rng: np.random.Generator) -> F
         return rng.binomial(n * int(family.n), means / family.n).astype(np.float64)
     if isinstance(family, (Geometric, NegativeBinomial)):
         r, least = _waiting(family)
-        return np.asarray(
-            n * least + rng.poisson(np.minimum(rng.gamma(n * r) * ((means - least) / r), MOST_COUNTED)), np.float64
-        )
+        rates = np.minimum(rng.gamma(n * r) * ((means - least) / r), MOST_COUNTED)
+        return np.asarray(n * least + rng.poisson(rates), np.float64)
     variances = means * 0.0 + family.variance(0.0) if isinstance(family, Gaussian) else _variances(family, means)
     return n * means + np.sqrt(n * variances) * rng.standard_normal(means.shape)
 
