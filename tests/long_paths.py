@@ -40,7 +40,7 @@ def answers_needed(family: gb.Family, means: list[float], delta: float, seed: in
     K, n = len(means), 0
     sums = np.zeros(K)
     needed = [math.inf, math.inf]
-    rule = gb.EProcess(contrast=0.0)  # sums are drawn at once: there is no order
+    rule = gb.EProcess(contrast=0.0, narrow=0.0)  # sums are drawn at once: there is no order
     stopper: Any = rule.at_work(K, family)
     limits = rule.threshold(K, delta, family), gb.GLR().threshold(K, delta, family)
     while math.inf in needed and K * n < most:

@@ -208,6 +208,17 @@ def log_Q(sigma: float, H_ab: float, H_ba: float, S_ab: Any, V: Any, x_a: Any, x
     return log_mean_exp(log_half(z) - 0.5 * np.log1p(V / c), w)
 
 
+def log_N(narrow: Any, i: int, x: Any, side: int) -> Any:
+    """The logarithm of N⁺ (side 1) or N⁻ (−1) of arm i at means x, from (share, low, width, sums [3, K])."""
+    _, low, width, (n, S, V) = narrow
+    powers = np.array([*np.arange(-16, 11) / 2, *range(-14, -8)])
+    weights = np.where(powers < -8, 2.0, 1.0) / (1 + (powers / 3) ** 2)
+    lam = 1 / (1 + 2.0**-powers)
+    y = (np.asarray(x, dtype=float)[..., None] - low) / width
+    terms = side * lam * (S[i] - n[i] * y) - (-np.log1p(-lam) - lam) * V[i]
+    return np.logaddexp(np.log(0.05), np.log(0.95) + log_mean_exp(terms, weights / weights.sum()))
+
+
 class Terms:
     """The term of a against b in W(μ), for every μ with μ_b the largest: v_rank(a) G_ab ∏R_c."""
 
@@ -220,7 +231,9 @@ class Terms:
         b: int,
         still: float = 0.0,
         contrast: tuple[float, Any, Any, Any] | None = None,
+        narrow: tuple[float, float, float, Any] | None = None,
     ) -> None:
+        self.narrow = narrow
         self.family, self.N, self.S, self.a, self.b = family, np.asarray(N, float), np.asarray(S, float), a, b
         self.still, self.contrast, self.K = still, contrast, len(N)
         self.others = [c for c in range(self.K) if c not in (a, b)]
@@ -247,13 +260,21 @@ class Terms:
         steps = np.concatenate([-ladder[:0:-1], ladder])
         at = place_of(self.family, mean)
         spots = (at[:, None] + (spread / np.sqrt(self.N))[:, None] * steps).ravel()
+        if self.narrow is not None:
+            n, S, V = self.narrow[3]
+            centre, little = self.narrow[1] + self.narrow[2] * S / n, self.narrow[2] * np.sqrt(V) / n
+            spots = np.append(spots, (centre[:, None] + little[:, None] * steps).ravel())
         between = np.linspace(at[self.b], at[self.a], 25)
         ends = [end for end in (low, high) if np.isfinite(end)]
         return np.unique(np.clip(np.concatenate([spots, between, ends]), low, high))
 
     def _R(self, c: int, x: Any) -> Any:
         eta = 0.15 / (self.K - 2)
-        return np.logaddexp(np.log1p(-eta), np.log(eta) + log_M(self.family, self.N[c], self.S[c], x, -1))
+        M = log_M(self.family, self.N[c], self.S[c], x, -1)
+        if self.narrow is not None:
+            share = self.narrow[0]
+            M = np.logaddexp(np.log1p(-share) + M, np.log(share) + log_N(self.narrow, c, x, -1))
+        return np.logaddexp(np.log1p(-eta), np.log(eta) + M)
 
     def _lowest(self, c: int) -> tuple[float, float]:
         """Where R_c is least, and its logarithm there."""
@@ -272,6 +293,9 @@ class Terms:
         up = np.logaddexp(np.log1p(-self.still) + log_M(self.family, self.N[a], self.S[a], x_a, 1), still)
         down = np.logaddexp(np.log1p(-self.still) + log_M(self.family, self.N[b], self.S[b], x_b, -1), still)
         both = up[:, None] + down
+        if self.narrow is not None:
+            other = log_N(self.narrow, a, x_a, 1)[:, None] + log_N(self.narrow, b, x_b, -1)
+            return np.logaddexp(np.log1p(-self.narrow[0]) + both, np.log(self.narrow[0]) + other)
         if self.contrast is None:
             return both
         share, H, S, V = self.contrast

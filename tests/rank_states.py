@@ -9,6 +9,7 @@ import numpy as np
 import gobetween as gb
 from gobetween.core.contrast import Contrast, add_to_contrast, new_contrast
 from gobetween.core.eprocess import Pairing
+from gobetween.core.narrow import Narrow, new_narrow
 from gobetween.core.ranks import Ranks, least_term, new_ranks
 from gobetween.core.state import Tally, fill, new_tally
 
@@ -69,7 +70,8 @@ def scene(family: gb.Family, seed: int) -> Scene:
         return scene(family, seed + 1_000_003)
     b = max(rivals, key=lambda i: tally.mu_hat[i]) if rng.random() < 0.6 else int(rng.choice(rivals))
     still = float(rng.choice([0.0, 0.05, 0.3]))
-    return Scene(family, tally, new_ranks(K, Pairing(_contrast(family, tally, rng), still)), a, int(b), kind)
+    pairing = Pairing(_contrast(family, tally, rng), still, _narrow(family, tally, rng))
+    return Scene(family, tally, new_ranks(K, pairing), a, int(b), kind)
 
 
 def _counts(kind: str, K: int, rng: Any) -> Any:
@@ -118,6 +120,17 @@ def _estimates(family: gb.Family, kind: str, counts: Any, rng: Any) -> Any:
     return family.low + (family.high - family.low) * shares
 
 
+def _narrow(family: gb.Family, tally: Tally, rng: Any) -> Narrow:
+    """Bounded rewards that vary as little as may be, in half of the scenes; deviations that no rewards would have."""
+    if family.name != "bounded" or rng.random() < 0.5:
+        return new_narrow(0, 0.0, 0.0, 1.0)
+    made = new_narrow(len(tally.N_a), float(rng.choice([0.1, 0.3])), family.low, family.high)
+    made.sums[0] = tally.N_a
+    made.sums[1] = (tally.S_a - tally.N_a * family.low) / (family.high - family.low)
+    made.sums[2] = tally.N_a * 10.0 ** rng.uniform(-5.0, -0.6, len(tally.N_a))
+    return made
+
+
 def _contrast(family: gb.Family, tally: Tally, rng: Any) -> Contrast:
     K, how = len(tally.N_a), rng.random()
     if family.name != "gaussian" or how < 0.25:
@@ -146,11 +159,11 @@ def _contrast(family: gb.Family, tally: Tally, rng: Any) -> Contrast:
 
 def brute(found: Scene, candidates: int = 4, rounds: int = 7) -> float:
     """The infimum over the whole null, from above."""
-    contrast = found.ranks.pairing.contrast
+    contrast, narrow = found.ranks.pairing.contrast, found.ranks.pairing.narrow
     own = (contrast.share, contrast.H, contrast.S, contrast.V) if contrast.share > 0.0 else None
-    return naive.Terms(found.family, found.tally.N_a, found.tally.S_a, found.a, found.b, found.ranks.pairing.still, own).least(
-        candidates, rounds
-    )
+    little = (narrow.share, narrow.low, narrow.width, narrow.sums) if narrow.share > 0.0 else None
+    state = (found.family, found.tally.N_a, found.tally.S_a, found.a, found.b, found.ranks.pairing.still)
+    return naive.Terms(*state, own, little).least(candidates, rounds)
 
 
 def rounding(found: Scene, least: float) -> float:

@@ -199,7 +199,8 @@ class Gamma(NamedTuple("Gamma", [("shape", float)]), Family):
 class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):
     """Any rewards in [low, high], treated as if they were low or high: rewards in between vary less, and never claim too much.
 
-    Stopping rules stay valid; T* is a proxy for planning, not a lower bound. Simulation draws low or high.
+    Stopping rules stay valid, and the default one sees how little rewards vary; T* is a proxy for planning, not a lower bound.
+    Simulation draws low or high.
     """
 
     __slots__ = ()

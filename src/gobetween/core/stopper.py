@@ -9,6 +9,7 @@ from gobetween.core.contrast import add_to_contrast, clear_contrast, give_up, ne
 from gobetween.core.eprocess import PRODUCT, Pairing, log_evalue
 from gobetween.core.family import Family
 from gobetween.core.jit import by_type, inlined, leaf
+from gobetween.core.narrow import Narrow, add_to_narrow, give_up_narrow, new_narrow
 from gobetween.core.ranks import Ranks, largest_evidence, least_evidence, new_ranks, within_reach
 from gobetween.core.rule import Looks, StoppingRule, compiled_form, first_memory, observe, remember, statistic
 from gobetween.core.state import Tally, seen_all
@@ -31,6 +32,8 @@ class Stopper(NamedTuple):
         margin = Z - growth(self, t) if t > 0 else -math.inf
         if self.shape == RANKS:
             margin = within_reach(self.ranks, margin)
+            if self.ranks.pairing.narrow.share > 0.0 and Z > 0.0:  # of rewards that vary little Z knows nothing
+                margin = math.inf
         while passed < constants.shape[0] and margin >= constants[passed]:
             # nothing more need be looked at while Z does not suffice: ln E_{a>b} ≤ Z, and not to stop is always safe
             if (
@@ -47,14 +50,18 @@ class Stopper(NamedTuple):
         return best, passed
 
     def note(self, family: Family, tally: Tally, t: int, a: int, reward: float) -> None:
-        """Contrasts follow the order of answers; all else is in counts and sums."""
+        """Contrasts and how little rewards vary follow the order of answers; all else is in counts and sums."""
         if self.ranks.pairing.contrast.share > 0.0:
             add_to_contrast(self.ranks.pairing.contrast, tally.N_a, a, reward)
+        if self.ranks.pairing.narrow.share > 0.0:
+            add_to_narrow(self.ranks.pairing.narrow, a, reward)
 
     def restart(self) -> None:
         """Forget everything, for a new run."""
         if self.ranks.pairing.contrast.share > 0.0:
             clear_contrast(self.ranks.pairing.contrast)
+        if self.ranks.pairing.narrow.share > 0.0:
+            self.ranks.pairing.narrow.sums[:] = 0.0
 
     def reading(self, family: Family, tally: Tally, t: int, Z: float) -> tuple[float, float]:
         """The statistic, and h(t)."""
@@ -74,13 +81,17 @@ class Stopper(NamedTuple):
         return -by_ranks(family, tally)
 
     def corrected(self, a: int) -> None:
-        """An answer of arm a was changed or taken out: the contrasts of a are given up."""
+        """An answer of arm a was changed or taken out: what depends on the order of answers is given up for a."""
         if self.ranks.pairing.contrast.share > 0.0:
             give_up(self.ranks.pairing.contrast, a)
+        if self.ranks.pairing.narrow.share > 0.0:
+            give_up_narrow(self.ranks.pairing.narrow, a)
 
     def saved(self) -> dict[str, Any]:
-        """Contrasts, JSON-safe; the rest is in counts and sums."""
-        contrast = self.ranks.pairing.contrast
+        """What depends on the order of answers, JSON-safe; the rest is in counts and sums."""
+        contrast, narrow = self.ranks.pairing.contrast, self.ranks.pairing.narrow
+        if narrow.share > 0.0:
+            return {"narrow": narrow.sums.tolist()}
         return {"contrast": [contrast.H.tolist(), contrast.S.tolist(), contrast.V.tolist()]} if contrast.share > 0.0 else {}
 
     def restore(self, data: dict[str, Any]) -> None:
@@ -88,6 +99,8 @@ class Stopper(NamedTuple):
         if self.ranks.pairing.contrast.share > 0.0:
             contrast = self.ranks.pairing.contrast
             contrast.H[:], contrast.S[:], contrast.V[:] = data["contrast"]
+        if self.ranks.pairing.narrow.share > 0.0:
+            self.ranks.pairing.narrow.sums[:] = data["narrow"]
 
 
 class OwnStopper(NamedTuple):
@@ -140,10 +153,17 @@ AnyStopper = Stopper | OwnStopper
 
 
 def new_stopper(
-    shape: int, power: float = 0.0, K: int = 0, contrast: float = 0.0, sigma: float = 1.0, still: float = 0.0
+    shape: int,
+    power: float = 0.0,
+    K: int = 0,
+    contrast: float = 0.0,
+    sigma: float = 1.0,
+    still: float = 0.0,
+    narrow: Narrow | None = None,
 ) -> Stopper:
     """Set one of our rules to work; the rest belongs to RANKS."""
-    return Stopper(shape, power, new_ranks(K, Pairing(new_contrast(K, contrast, sigma), still)))
+    little = new_narrow(0, 0.0, 0.0, 1.0) if narrow is None else narrow
+    return Stopper(shape, power, new_ranks(K, Pairing(new_contrast(K, contrast, sigma), still, little)))
 
 
 def by_ranks(family: Family, tally: Tally) -> float:
