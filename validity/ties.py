@@ -23,6 +23,18 @@ import gobetween as gb
 from gobetween.simulation.summary import exact_interval
 
 ALPHAS = (0.4, 0.1, 0.01)
+
+
+class Little(gb.Bounded):
+    """Bounded rewards that vary little: uniform within 0.05 of the mean."""
+
+    __slots__ = ()
+    name = "bounded, ± 0.05"
+
+    def draw(self, mean: float, rng: np.random.Generator) -> float:
+        return mean + 0.1 * (rng.random() - 0.5)
+
+
 TIED: tuple[tuple[gb.Family, list[float], Sequence[int]], ...] = (
     (gb.Gaussian(1.0), [0.0, 0.0], range(len(MODES))),
     (gb.Gaussian(1.0), [0.0, 0.0, -0.3, -0.6], (0, 5, 6)),
@@ -33,6 +45,7 @@ TIED: tuple[tuple[gb.Family, list[float], Sequence[int]], ...] = (
     (gb.Binomial(5), [2.0] * 3, (0, 6)),
     (gb.Geometric(), [3.0] * 3, (0, 6)),
     (gb.NegativeBinomial(1.5), [1.0] * 3, (0, 6)),
+    (Little(0.0, 1.0), [0.5] * 3, (0, 6)),
 )
 NEARLY: tuple[tuple[gb.Family, list[float]], ...] = (
     (gb.Gaussian(1.0), [0.2, 0.0, 0.0, -0.2]),
