@@ -25,7 +25,13 @@ def total(family: gb.Family, mean: float, n: int, rng: np.random.Generator) -> f
     if family.name == "poisson":
         large = n * mean
         return float(rng.poisson(large)) if large < 1e15 else float(np.round(large + math.sqrt(large) * rng.standard_normal()))
-    return float(mean * rng.gamma(n))
+    if isinstance(family, gb.Binomial):
+        return float(rng.binomial(n * int(family.n), mean / family.n))
+    if isinstance(family, (gb.Geometric, gb.NegativeBinomial)):
+        least, r = (1.0, 1.0) if isinstance(family, gb.Geometric) else (0.0, family.r)
+        return n * least + float(rng.poisson(rng.gamma(n * r) * (mean - least) / r))
+    shape = family.shape if isinstance(family, gb.Gamma) else 1.0
+    return float(mean / shape * rng.gamma(n * shape))
 
 
 def answers_needed(family: gb.Family, means: list[float], delta: float, seed: int, most: float = 1e17) -> tuple[float, float]:
@@ -34,7 +40,7 @@ def answers_needed(family: gb.Family, means: list[float], delta: float, seed: in
     K, n = len(means), 0
     sums = np.zeros(K)
     needed = [math.inf, math.inf]
-    rule = gb.EProcess(contrast=0.0)  # sums are drawn at once: there is no order
+    rule = gb.EProcess(contrast=0.0, narrow=0.0)  # sums are drawn at once: there is no order
     stopper: Any = rule.at_work(K, family)
     limits = rule.threshold(K, delta, family), gb.GLR().threshold(K, delta, family)
     while math.inf in needed and K * n < most:

@@ -29,6 +29,15 @@ def kl(family: Any, mu: Any, lam: Any) -> Any:
         return _xlog(mu, lam) - mu + lam
     if family.name == "exponential":
         return mu / lam - 1 - log(mu / lam)
+    if family.name == "gamma":
+        return mpmath.mpf(family.shape) * (mu / lam - 1 - log(mu / lam))
+    if family.name == "binomial":
+        return _xlog(mu, lam) + _xlog(mpmath.mpf(family.n) - mu, mpmath.mpf(family.n) - lam)
+    if family.name == "geometric":
+        return _xlog(mu - 1, lam - 1) - _xlog(mu, lam)
+    if family.name == "negative-binomial":
+        r = mpmath.mpf(family.r)
+        return _xlog(mu, lam) - _xlog(mu + r, lam + r)
     raise AssertionError(family.name)
 
 
@@ -104,18 +113,22 @@ def cutting_planes(family: Any, means: Any, rates: Any, tol: float = 1e-7) -> tu
     return 1.0 / upper, 1.0 / lower
 
 
-# The e-process with ranks, from docs/stopping.md. Places are means in increasing order: −1/mean for waiting times, where all is convex.
+# The e-process with ranks, from docs/stopping.md. Places are means in increasing order, on a scale where all is convex: −1/mean for
+# waiting times, minus the chance of a success for trials that are waited for.
 
 
 def place_of(family: Any, mean: Any) -> Any:
     """Where a mean stands."""
-    return -1.0 / np.asarray(mean, dtype=float) if family.name == "exponential" else np.asarray(mean, dtype=float)
+    if family.name == "negative-binomial":
+        return -family.r / (np.asarray(mean, dtype=float) + family.r)
+    reciprocal = family.name in ("exponential", "gamma", "geometric")
+    return -1.0 / np.asarray(mean, dtype=float) if reciprocal else np.asarray(mean, dtype=float)
 
 
 def places(family: Any) -> tuple[float, float]:
     """The closed interval of places."""
-    spans = {"gaussian": (-np.inf, np.inf), "bernoulli": (0.0, 1.0), "poisson": (0.0, np.inf), "exponential": (-np.inf, 0.0)}
-    return (family.low, family.high) if family.name == "bounded" else spans[family.name]
+    waits = {"exponential": (-np.inf, 0.0), "gamma": (-np.inf, 0.0), "geometric": (-1.0, 0.0), "negative-binomial": (-1.0, 0.0)}
+    return waits.get(family.name, (family.low, family.high))
 
 
 def log_mean_exp(terms: Any, weights: Any) -> Any:
@@ -125,7 +138,7 @@ def log_mean_exp(terms: Any, weights: Any) -> Any:
 
 
 def tilts() -> tuple[Floats, Floats]:
-    """The prior over tilts of the four families without a known scale, towards the useful side."""
+    """The prior over tilts of the families without a known scale, towards the useful side."""
 
     def heavy(powers: Floats, step: Any = 1.0) -> Floats:
         parts = step / (1 + ((powers + 2) / 2) ** 2)
@@ -150,8 +163,20 @@ def log_M(family: Any, n: float, S: float, x: Any, side: int) -> Any:
     theta = side * theta
     if family.name == "poisson":
         grid, smooth = theta * S - n * x * np.expm1(theta), gamma_prior(S, n * x)
-    elif family.name == "exponential":
-        grid, smooth = -S * x * -np.expm1(-theta) - n * theta, gamma_prior(n, -S * x)
+    elif family.name in ("exponential", "gamma"):
+        k = getattr(family, "shape", 1.0)
+        grid, smooth = -k * S * x * -np.expm1(-theta) - k * n * theta, gamma_prior(k * n, -k * S * x)
+    elif family.name in ("geometric", "negative-binomial"):
+        good, bad = (n, S - n) if family.name == "geometric" else (n * family.r, S)
+        grid = np.where(
+            x < -0.5,
+            theta * bad - (good + bad) * np.log1p((1 + x) * np.expm1(theta)),
+            -theta * good - (good + bad) * np.log1p(-x * np.expm1(-theta)),  # the same, with smaller terms
+        )
+        smooth = beta_prior(good + bad, good, np.clip(-x, 1e-150, None))
+    elif family.name == "binomial":
+        grid = theta * S - n * family.n * np.log1p(x / family.n * np.expm1(theta))
+        smooth = beta_prior(n * family.n, S, np.clip(x / family.n, 1e-150, None))
     else:
         low, high = places(family)
         ones, x = (S - n * low) / (high - low), (x - low) / (high - low)
@@ -183,6 +208,17 @@ def log_Q(sigma: float, H_ab: float, H_ba: float, S_ab: Any, V: Any, x_a: Any, x
     return log_mean_exp(log_half(z) - 0.5 * np.log1p(V / c), w)
 
 
+def log_N(narrow: Any, i: int, x: Any, side: int) -> Any:
+    """The logarithm of N⁺ (side 1) or N⁻ (−1) of arm i at means x, from (share, low, width, sums [3, K])."""
+    _, low, width, (n, S, V) = narrow
+    powers = np.array([*np.arange(-16, 11) / 2, *range(-14, -8)])
+    weights = np.where(powers < -8, 2.0, 1.0) / (1 + (powers / 3) ** 2)
+    lam = 1 / (1 + 2.0**-powers)
+    y = (np.asarray(x, dtype=float)[..., None] - low) / width
+    terms = side * lam * (S[i] - n[i] * y) - (-np.log1p(-lam) - lam) * V[i]
+    return np.logaddexp(np.log(0.05), np.log(0.95) + log_mean_exp(terms, weights / weights.sum()))
+
+
 class Terms:
     """The term of a against b in W(μ), for every μ with μ_b the largest: v_rank(a) G_ab ∏R_c."""
 
@@ -195,7 +231,9 @@ class Terms:
         b: int,
         still: float = 0.0,
         contrast: tuple[float, Any, Any, Any] | None = None,
+        narrow: tuple[float, float, float, Any] | None = None,
     ) -> None:
+        self.narrow = narrow
         self.family, self.N, self.S, self.a, self.b = family, np.asarray(N, float), np.asarray(S, float), a, b
         self.still, self.contrast, self.K = still, contrast, len(N)
         self.others = [c for c in range(self.K) if c not in (a, b)]
@@ -208,6 +246,12 @@ class Terms:
         mean = self.S / self.N
         if self.family.name in ("gaussian", "exponential"):
             spread = np.full(self.K, self.family.sigma) if self.family.name == "gaussian" else 1 / mean
+        elif self.family.name == "gamma":
+            spread = 1 / mean / np.sqrt(self.family.shape)
+        elif self.family.name in ("geometric", "negative-binomial"):
+            r = getattr(self.family, "r", 1.0)
+            p = np.clip(-place_of(self.family, mean), 1e-300, 1.0)
+            spread = p * np.sqrt((1 - p + 1 / (r * self.N)) / r)
         elif self.family.name == "poisson":
             spread = np.sqrt(mean + 1 / self.N)
         else:
@@ -216,13 +260,21 @@ class Terms:
         steps = np.concatenate([-ladder[:0:-1], ladder])
         at = place_of(self.family, mean)
         spots = (at[:, None] + (spread / np.sqrt(self.N))[:, None] * steps).ravel()
+        if self.narrow is not None:
+            n, S, V = self.narrow[3]
+            centre, little = self.narrow[1] + self.narrow[2] * S / n, self.narrow[2] * np.sqrt(V) / n
+            spots = np.append(spots, (centre[:, None] + little[:, None] * steps).ravel())
         between = np.linspace(at[self.b], at[self.a], 25)
         ends = [end for end in (low, high) if np.isfinite(end)]
         return np.unique(np.clip(np.concatenate([spots, between, ends]), low, high))
 
     def _R(self, c: int, x: Any) -> Any:
         eta = 0.15 / (self.K - 2)
-        return np.logaddexp(np.log1p(-eta), np.log(eta) + log_M(self.family, self.N[c], self.S[c], x, -1))
+        M = log_M(self.family, self.N[c], self.S[c], x, -1)
+        if self.narrow is not None:
+            share = self.narrow[0]
+            M = np.logaddexp(np.log1p(-share) + M, np.log(share) + log_N(self.narrow, c, x, -1))
+        return np.logaddexp(np.log1p(-eta), np.log(eta) + M)
 
     def _lowest(self, c: int) -> tuple[float, float]:
         """Where R_c is least, and its logarithm there."""
@@ -241,6 +293,9 @@ class Terms:
         up = np.logaddexp(np.log1p(-self.still) + log_M(self.family, self.N[a], self.S[a], x_a, 1), still)
         down = np.logaddexp(np.log1p(-self.still) + log_M(self.family, self.N[b], self.S[b], x_b, -1), still)
         both = up[:, None] + down
+        if self.narrow is not None:
+            other = log_N(self.narrow, a, x_a, 1)[:, None] + log_N(self.narrow, b, x_b, -1)
+            return np.logaddexp(np.log1p(-self.narrow[0]) + both, np.log(self.narrow[0]) + other)
         if self.contrast is None:
             return both
         share, H, S, V = self.contrast

@@ -9,10 +9,22 @@ import numpy as np
 import gobetween as gb
 from gobetween.core.contrast import Contrast, add_to_contrast, new_contrast
 from gobetween.core.eprocess import Pairing
+from gobetween.core.narrow import Narrow, new_narrow
 from gobetween.core.ranks import Ranks, least_term, new_ranks
 from gobetween.core.state import Tally, fill, new_tally
 
-FAMILIES: tuple[gb.Family, ...] = (gb.Gaussian(1.0), gb.Bernoulli(), gb.Poisson(), gb.Exponential(), gb.Bounded(-1.0, 3.0))
+FAMILIES: tuple[gb.Family, ...] = (
+    gb.Gaussian(1.0),
+    gb.Bernoulli(),
+    gb.Poisson(),
+    gb.Exponential(),
+    gb.Bounded(-1.0, 3.0),
+    gb.Gamma(2.5),
+    gb.Binomial(7),
+    gb.Geometric(),
+    gb.NegativeBinomial(0.6),
+)
+WHOLE = ("bernoulli", "poisson", "binomial", "geometric", "negative-binomial")
 KINDS = (
     "plain",
     "few pulls of the leader",
@@ -44,12 +56,13 @@ def scene(family: gb.Family, seed: int) -> Scene:
     counts = _counts(kind, K, rng)
     means = _estimates(family, kind, counts, rng)
     sums = counts * means
-    if family.name in ("bernoulli", "poisson"):
+    if family.name in WHOLE:
         sums = np.round(sums)
     tally = fill(new_tally(K), counts, sums)
     a = int(np.argmax(tally.mu_hat))
     if np.sum(tally.mu_hat == tally.mu_hat[a]) > 1:
-        sums[a] += 1.0 if family.name == "poisson" else -(sums[a] if family.name == "bernoulli" else 0.25 * sums[a])
+        fewer = {"bernoulli": sums[a], "binomial": min(sums[a], 1.0)}.get(family.name, 0.25 * sums[a])
+        sums[a] += 1.0 if family.name in ("poisson", "geometric", "negative-binomial") else -fewer
         tally = fill(tally, counts, sums)
         a = int(np.argmax(tally.mu_hat))
     rivals = [b for b in range(K) if tally.mu_hat[b] < tally.mu_hat[a]]
@@ -57,7 +70,8 @@ def scene(family: gb.Family, seed: int) -> Scene:
         return scene(family, seed + 1_000_003)
     b = max(rivals, key=lambda i: tally.mu_hat[i]) if rng.random() < 0.6 else int(rng.choice(rivals))
     still = float(rng.choice([0.0, 0.05, 0.3]))
-    return Scene(family, tally, new_ranks(K, Pairing(_contrast(family, tally, rng), still, 0.0)), a, int(b), kind)
+    pairing = Pairing(_contrast(family, tally, rng), still, _narrow(family, tally, rng))
+    return Scene(family, tally, new_ranks(K, pairing), a, int(b), kind)
 
 
 def _counts(kind: str, K: int, rng: Any) -> Any:
@@ -91,12 +105,30 @@ def _estimates(family: gb.Family, kind: str, counts: Any, rng: Any) -> Any:
         if kind == "at an end":
             means[1:] *= rng.integers(0, 2) if family.name == "poisson" else 1e-3
         return means
+    if family.name in ("gamma", "geometric", "negative-binomial"):
+        low, above = family.low, 10.0 ** rng.uniform(-2.0, 0.0 if kind == "huge counts" else 3.0)
+        spread = math.sqrt(family.variance(low + above))
+        means = low + np.maximum(above - gaps * math.sqrt(2.0 * Z / per) * spread, 0.02 * above)
+        if kind == "at an end":
+            means[1:] = low + (means[1:] - low) * (1e-3 if family.name == "gamma" else rng.integers(0, 2))
+        return means
     odds = 10.0 ** rng.uniform(-3.0, 3.0)
     p = odds / (1.0 + odds)
     shares = np.clip(p - gaps * math.sqrt(2.0 * Z / per * p * (1.0 - p)), 0.0, 1.0)
     if kind == "at an end":
         shares[0], shares[1:] = (1.0, shares[1:]) if rng.random() < 0.5 else (shares[0], 0.0)
-    return shares if family.name == "bernoulli" else -1.0 + 4.0 * shares
+    return family.low + (family.high - family.low) * shares
+
+
+def _narrow(family: gb.Family, tally: Tally, rng: Any) -> Narrow:
+    """Bounded rewards that vary as little as may be, in half of the scenes; deviations that no rewards would have."""
+    if family.name != "bounded" or rng.random() < 0.5:
+        return new_narrow(0, 0.0, 0.0, 1.0)
+    made = new_narrow(len(tally.N_a), float(rng.choice([0.1, 0.3])), family.low, family.high)
+    made.sums[0] = tally.N_a
+    made.sums[1] = (tally.S_a - tally.N_a * family.low) / (family.high - family.low)
+    made.sums[2] = tally.N_a * 10.0 ** rng.uniform(-5.0, -0.6, len(tally.N_a))
+    return made
 
 
 def _contrast(family: gb.Family, tally: Tally, rng: Any) -> Contrast:
@@ -127,11 +159,11 @@ def _contrast(family: gb.Family, tally: Tally, rng: Any) -> Contrast:
 
 def brute(found: Scene, candidates: int = 4, rounds: int = 7) -> float:
     """The infimum over the whole null, from above."""
-    contrast = found.ranks.pairing.contrast
+    contrast, narrow = found.ranks.pairing.contrast, found.ranks.pairing.narrow
     own = (contrast.share, contrast.H, contrast.S, contrast.V) if contrast.share > 0.0 else None
-    return naive.Terms(found.family, found.tally.N_a, found.tally.S_a, found.a, found.b, found.ranks.pairing.still, own).least(
-        candidates, rounds
-    )
+    little = (narrow.share, narrow.low, narrow.width, narrow.sums) if narrow.share > 0.0 else None
+    state = (found.family, found.tally.N_a, found.tally.S_a, found.a, found.b, found.ranks.pairing.still)
+    return naive.Terms(*state, own, little).least(candidates, rounds)
 
 
 def rounding(found: Scene, least: float) -> float:

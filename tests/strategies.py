@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 
 import gobetween as gb
 
-FAMILIES = [gb.Gaussian(1.0), gb.Gaussian(0.02), gb.Bernoulli(), gb.Poisson(), gb.Exponential(), gb.Bounded(-1.0, 3.0)]
+FAMILIES: list[gb.Family] = [
+    *(gb.Gaussian(1.0), gb.Gaussian(0.02), gb.Bernoulli(), gb.Poisson(), gb.Exponential(), gb.Bounded(-1.0, 3.0)),
+    *(gb.Gamma(3.0), gb.Binomial(20), gb.Geometric(), gb.NegativeBinomial(0.5)),
+]
 
 
 def means_of(family: Any, gaps: Any, top: float) -> Any:
@@ -19,8 +22,10 @@ def means_of(family: Any, gaps: Any, top: float) -> Any:
         return np.append(3.0 - (1 - top), np.maximum(-1.0, 3.0 - (1 - top) - gaps / max(1.0, gaps.max())))
     if family.name == "bernoulli":
         return np.append(top, np.maximum(0.0, top - gaps / max(1.0, gaps.max())))
-    if family.name == "poisson":
+    if family.name in ("poisson", "binomial", "negative-binomial"):
         return np.append(20.0 * top, np.maximum(0.0, 20.0 * top - gaps))
+    if family.name == "geometric":
+        return np.append(1.0 + 20.0 * top, np.maximum(1.0, 1.0 + 20.0 * top - gaps))
     return 10.0 * top / np.append(1.0, 1.0 + gaps)
 
 

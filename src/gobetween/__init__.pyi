@@ -9,6 +9,7 @@ from gobetween.core.evidence import Evidence as Evidence
 from gobetween.core.families import Bernoulli as Bernoulli
 from gobetween.core.families import Bounded as Bounded
 from gobetween.core.families import Exponential as Exponential
+from gobetween.core.families import Gamma as Gamma
 from gobetween.core.families import Gaussian as Gaussian
 from gobetween.core.families import Poisson as Poisson
 from gobetween.core.family import Family as Family
@@ -37,6 +38,9 @@ from gobetween.core.sampling import Tracking as Tracking
 from gobetween.core.sampling import UniformSampling as UniformSampling
 from gobetween.core.stopping import GLR as GLR
 from gobetween.core.stopping import EProcess as EProcess
+from gobetween.core.trials import Binomial as Binomial
+from gobetween.core.trials import Geometric as Geometric
+from gobetween.core.trials import NegativeBinomial as NegativeBinomial
 from gobetween.errors import ConflictError as ConflictError
 from gobetween.errors import GoBetweenError as GoBetweenError
 from gobetween.errors import LogError as LogError

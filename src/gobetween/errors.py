@@ -33,15 +33,18 @@ FIXES: Mapping[str, str] = {
     "migrate": "migrate_study brings it up to date",
     "other-file": "name another file",
     "plugin": "or import the module that brings it",
+    "r": "write gb.NegativeBinomial(r=2.0), with yours",
     "rename": "or, if only the name is new, rename(old, new) says so",
     "restore": "keep a copy of it before anything else; restore_study brings back a backup",
     "resume": "resume() goes on",
     "resume-anyway": "resume() asks on all the same",
+    "shape": "write gb.Gamma(shape=2.0), with yours",
     "sigma": "write gb.Gaussian(sigma=2.0), with yours",
     "silent": "if this mediator sometimes answers nothing, say silent=True",
     "skip-bad": "skip_bad=True leaves them out",
     "status": "status() shows it",
     "surprise": "correct this, or say accept_surprise=True",
+    "trials": "write gb.Binomial(n=10), with yours",
     "which-name": "say what='arm' or what='mediator'",
 }
 

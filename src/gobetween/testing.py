@@ -3,7 +3,7 @@
     from gobetween.testing import check_family, check_sampling, check_stopping
 
     def test_my_family():
-        check_family(Gamma(shape=2.0), means=(1.0, 2.5))
+        check_family(Amount(shape=2.0), means=(1.0, 2.5))
 
 The statistical checks have fixed seeds: they fail always or never.
 """
@@ -56,6 +56,8 @@ def check_family(
     check_class("family", type(known))
     for mean in means:
         assert known.has_mean(mean), f"{mean} is not in {known.domain()}"
+        back = known.mean_at(known.coordinate(mean))
+        assert math.isclose(back, mean, rel_tol=1e-9), f"the coordinate of {mean} leads back to {back}: define mean_at"
     check_divergence(known, means)
     check_draws(known, means, draws)
     check_mixture(known, means)

@@ -47,6 +47,36 @@ CONTRACT: dict[str, tuple[gb.Family, tuple[float, ...], Any, Any]] = {
     "poisson": (gb.Poisson(), (0.3, 2.0, 5.0), lambda x, m: x * math.log(m) - m - math.lgamma(x + 1), range(80)),
     "exponential": (gb.Exponential(), (0.5, 1.0, 2.0), lambda x, m: -x / m - math.log(m), None),
     "bounded": (gb.Bounded(-1.0, 3.0), (-0.5, 0.5, 2.0), None, None),
+    "gamma": (
+        gb.Gamma(2.5),
+        (0.5, 1.0, 2.0),
+        lambda x, m: 1.5 * math.log(x) - 2.5 * x / m + 2.5 * math.log(2.5 / m) - math.lgamma(2.5) if x > 0.0 else -math.inf,
+        None,
+    ),
+    "binomial": (
+        gb.Binomial(6),
+        (0.6, 2.0, 5.0),
+        lambda x, m: math.log(math.comb(6, int(x))) + x * math.log(m / 6) + (6 - x) * math.log(1 - m / 6),
+        range(7),
+    ),
+    "geometric": (
+        gb.Geometric(),
+        (1.2, 2.0, 4.0),
+        lambda x, m: (x - 1) * math.log1p(-1 / m) - math.log(m),
+        range(1, 500),
+    ),
+    "negative-binomial": (
+        gb.NegativeBinomial(1.5),
+        (0.4, 1.0, 3.0),
+        lambda x, m: (
+            math.lgamma(x + 1.5)
+            - math.lgamma(1.5)
+            - math.lgamma(x + 1)
+            + x * math.log(m / (m + 1.5))
+            - 1.5 * math.log1p(m / 1.5)
+        ),
+        range(500),
+    ),
 }
 
 

@@ -12,7 +12,23 @@ from gobetween.core.eprocess import PRODUCT, log_evalue
 from gobetween.core.state import Tally
 from gobetween.core.transport import evidence
 
-FAMILIES = [gb.Gaussian(1.0), gb.Gaussian(3.0), gb.Bernoulli(), gb.Poisson(), gb.Exponential(), gb.Bounded(0.0, 2.0)]
+FAMILIES: list[gb.Family] = [
+    gb.Gaussian(1.0),
+    gb.Gaussian(3.0),
+    gb.Bernoulli(),
+    gb.Poisson(),
+    gb.Exponential(),
+    gb.Bounded(0.0, 2.0),
+    gb.Gamma(2.5),
+    gb.Binomial(4),
+    gb.Geometric(),
+    gb.NegativeBinomial(0.6),
+]
+EXACT = [family for family in FAMILIES if family.name not in ("gaussian", "bounded")]
+
+
+def two_means(family: gb.Family) -> tuple[float, float]:
+    return {"bernoulli": (0.8, 0.3), "geometric": (2.6, 1.5)}.get(family.name, (1.6, 0.5))
 
 
 def tally(N: list[int], S: list[float]) -> Tally:
@@ -44,7 +60,7 @@ def brute(family: gb.Family, t: Tally, a: int, b: int) -> float:
 @settings(max_examples=12)
 def test_the_infimum_is_over_the_whole_null(family: gb.Family, n: int, m: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    top, low = (0.8, 0.3) if family.span()[1] == 1.0 else (1.6, 0.5)
+    top, low = two_means(family)
     t = tally([n, m], [sum(family.draw(mean, rng) for _ in range(k)) for mean, k in ((top, n), (low, m))])
     assume(t.mu_hat[0] > t.mu_hat[1])
     got, expected = log_evalue(family, t, PRODUCT, 0, 1, -math.inf), brute(family, t, 0, 1)
@@ -78,7 +94,7 @@ def test_the_minimiser_may_lie_outside_the_estimates() -> None:
 @pytest.mark.parametrize("family", FAMILIES, ids=repr)
 def test_the_decision_agrees_with_the_value(family: gb.Family) -> None:
     rng = np.random.default_rng(1)
-    top, low = (0.8, 0.3) if family.span()[1] == 1.0 else (1.6, 0.5)
+    top, low = two_means(family)
     for _ in range(20):
         n, m = int(rng.integers(5, 80)), int(rng.integers(5, 80))
         t = tally([n, m], [sum(family.draw(mean, rng) for _ in range(k)) for mean, k in ((top, n), (low, m))])
@@ -89,28 +105,35 @@ def test_the_decision_agrees_with_the_value(family: gb.Family) -> None:
             assert (log_evalue(family, t, PRODUCT, 0, 1, enough) >= enough) == (value >= enough)
 
 
-def outcomes(name: str, mean: float) -> list[tuple[float, float]]:
+def outcomes(family: gb.Family, mean: float) -> list[tuple[float, float]]:
     """Rewards with the logarithms of their probabilities (of small cells, for a density), far into the tail."""
-    if name == "bernoulli":
+    if family.name == "bernoulli":
         return [(0.0, math.log(1 - mean)), (1.0, math.log(mean))]
-    if name == "poisson":
+    if family.name == "poisson":
         return [(float(k), k * math.log(mean) - mean - math.lgamma(k + 1)) for k in range(7000)]
+    if isinstance(family, gb.Binomial):
+        n, p = int(family.n), mean / family.n
+        return [(float(k), math.log(math.comb(n, k)) + k * math.log(p) + (n - k) * math.log(1 - p)) for k in range(n + 1)]
+    if isinstance(family, (gb.Geometric, gb.NegativeBinomial)):
+        least, r = (1, 1.0) if isinstance(family, gb.Geometric) else (0, family.r)
+        p = r / (mean - least + r)
+        ways = [math.lgamma(k + r) - math.lgamma(r) - math.lgamma(k + 1) for k in range(40_000)]
+        return [(float(k + least), ways[k] + r * math.log(p) + k * math.log(1 - p)) for k in range(40_000)]
+    shape = family.shape if isinstance(family, gb.Gamma) else 1.0
     y = np.geomspace(1e-9, 3e5, 6000)
     step = math.log(y[1] / y[0])
-    return [(mean * v, -v + math.log(v) + math.log(step)) for v in y]
+    return [(mean / shape * v, -v + shape * math.log(v) - math.lgamma(shape) + math.log(step)) for v in y]
 
 
-@pytest.mark.parametrize("family", FAMILIES[2:5], ids=repr)
+@pytest.mark.parametrize("family", EXACT, ids=repr)
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_grid_mixtures_are_martingales_at_the_truth(family: gb.Family, side: float) -> None:
     """E[M_{n+1} | past] = M_n, by summation or quadrature."""
     mean = 0.3 if family.name == "bernoulli" else 1.7
     x = family.coordinate(mean)
-    for n, S in ((0, 0.0), (10, 4.0)):
+    for n, S in ((0, 0.0), (10, 14.0 if family.name == "geometric" else 4.0)):
         now = math.exp(family.log_mixture(float(n), S, x, side)[0])
-        then = sum(
-            math.exp(log_p + family.log_mixture(float(n + 1), S + r, x, side)[0]) for r, log_p in outcomes(family.name, mean)
-        )
+        then = sum(math.exp(log_p + family.log_mixture(float(n + 1), S + r, x, side)[0]) for r, log_p in outcomes(family, mean))
         assert then == pytest.approx(now, rel=1e-4)
 
 
@@ -132,6 +155,7 @@ def test_the_normal_mixture_is_a_martingale_at_the_truth(side: float, sigma: flo
 def test_slopes_are_derivatives(family: gb.Family) -> None:
     for side in (1.0, -1.0):
         for n, S, x in ((5, 3.0, 0.4), (40, 30.0, 0.7)):
+            S += n if family.name == "geometric" else 0.0
             h = 1e-6
             rise = (family.log_mixture(n, S, x + h, side)[0] - family.log_mixture(n, S, x - h, side)[0]) / (2 * h)
             assert family.log_mixture(n, S, x, side)[1] == pytest.approx(rise, rel=1e-4, abs=1e-6)

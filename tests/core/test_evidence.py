@@ -48,10 +48,17 @@ def one_side(family: Any, n: int, S: float, mean: float, side: float) -> float:
 
 
 @pytest.mark.parametrize("arms", [2, 7])
-@pytest.mark.parametrize("family", [gb.Gaussian(2.0), gb.Bernoulli(), gb.Poisson(), gb.Exponential()], ids=repr)
+@pytest.mark.parametrize(
+    "family",
+    [
+        *(gb.Gaussian(2.0), gb.Bernoulli(), gb.Poisson(), gb.Exponential()),
+        *(gb.Gamma(2.0), gb.Binomial(3), gb.Geometric(), gb.NegativeBinomial(1.5)),
+    ],
+    ids=repr,
+)
 def test_a_confidence_sequence_spends_its_share_of_delta_on_both_sides(family: Any, arms: int) -> None:
     """Ville: P(M ever ≥ K/δ) ≤ δ/K for M = (M⁺ + M⁻)/2, a martingale at the true mean; K arms make δ together."""
-    n, S, delta = 50, 35.0, 0.05
+    n, S, delta = 50, 85.0 if family.name == "geometric" else 35.0, 0.05
     report = arm_report(family, "a", tally((n, S), *[(9, 4.0)] * (arms - 1)), 0, delta)
     for end in (report.low, report.high):
         both = np.logaddexp(one_side(family, n, S, end, 1.0), one_side(family, n, S, end, -1.0)) - math.log(2.0)

@@ -116,3 +116,19 @@ def test_only_rewards_with_ends_have_a_worst() -> None:
     assert [can_impute(f) for f in (gb.Bernoulli(), gb.Bounded(0, 5), gb.Gaussian(1.0), gb.Poisson(), gb.Exponential())] == [
         True, True, False, False, False,
     ]  # fmt: skip
+    assert [can_impute(f) for f in (gb.Binomial(3), gb.Gamma(2.0), gb.Geometric(), gb.NegativeBinomial(2.0))] == [
+        True, False, False, False,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_a_missing_answer_of_n_trials_is_n_missing_ones(n: int) -> None:
+    counts, sums, everyone = np.array([50, 40]), np.array([36.0, 12.0]), np.ones((1, 2), dtype=np.bool_)
+    whole = worst_evidence(gb.Binomial(n), tally(counts, n * sums), 0, np.array([0]), everyone)
+    assert whole == pytest.approx(worst_evidence(gb.Bernoulli(), tally(n * counts, n * sums), 0, np.array([0]), everyone))
+    found = worst_evidence(gb.Binomial(n), tally(counts, n * sums), 0, np.array([3]), everyone)
+    each = []
+    for i in range(4):
+        at_worst = tally(n * (counts + np.array([i, 3 - i])), n * (sums + np.array([0.0, 3.0 - i])))
+        each.append(worst_evidence(gb.Bernoulli(), at_worst, 0, np.array([0]), everyone))
+    assert found == pytest.approx(min(each), abs=1e-7)

@@ -47,7 +47,7 @@ PI = [[0.5, 0.5], [0.1, 0.9]]
         ),
         (
             dict(means=[1, 0], family="gausian"),
-            "'gausian' is not a family that is known: choose one of gaussian, bernoulli, poisson, exponential, bounded",
+            "'gausian' is not a family that is known: choose one of gaussian, bernoulli, poisson, exponential, gamma",
         ),
         (dict(means=[1, 0], family=gb.Bernoulli), "Bernoulli is a class: pass a family, Bernoulli(…)"),
         (dict(means={"x": 1, "y": 0}, arms=["x", "y"]), "means has names already: leave out arms"),

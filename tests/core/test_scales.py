@@ -24,6 +24,14 @@ CLOSE = [
     (gb.Bernoulli(), [0.5, 0.4999]),
     (gb.Exponential(), [1.0, 0.999]),
     (gb.Poisson(), [1e12, 1e12 * (1 - 1e-8)]),
+    (gb.Gamma(50.0), [1.0, 0.999]),
+    (gb.Gamma(0.02), [1e9, 0.9e9]),
+    (gb.Binomial(1000), [500.0, 499.9]),
+    (gb.Binomial(10**9), [10.0, 9.9]),
+    (gb.Geometric(), [1.001, 1.0009]),
+    (gb.Geometric(), [1e9, 0.99e9]),
+    (gb.NegativeBinomial(0.5), [1e6, 0.99e6]),
+    (gb.NegativeBinomial(1e6), [0.01, 0.0099]),
 ]
 
 
@@ -43,7 +51,16 @@ def test_no_small_problem_needs_much_more_than_the_papers_rule() -> None:
 
 @pytest.mark.parametrize(
     ("family", "means"),
-    [(gb.Gaussian(1.0), (0.3, 0.0)), (gb.Bernoulli(), (0.6, 0.47)), (gb.Poisson(), (1.3, 1.0)), (gb.Exponential(), (1.3, 1.0))],
+    [
+        (gb.Gaussian(1.0), (0.3, 0.0)),
+        (gb.Bernoulli(), (0.6, 0.47)),
+        (gb.Poisson(), (1.3, 1.0)),
+        (gb.Exponential(), (1.3, 1.0)),
+        (gb.Gamma(3.0), (1.3, 1.0)),
+        (gb.Binomial(5), (3.0, 2.4)),
+        (gb.Geometric(), (2.3, 2.0)),
+        (gb.NegativeBinomial(2.0), (1.3, 1.0)),
+    ],
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_what_is_lost_does_not_grow_with_the_evidence(family: gb.Family, means: tuple[float, float]) -> None:

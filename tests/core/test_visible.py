@@ -33,8 +33,15 @@ def drawn(family: Any, means: Floats, n: Ints, rng: np.random.Generator) -> Floa
         return rng.normal(n * means, family.sigma * np.sqrt(n))
     if family.name == "poisson":
         return rng.poisson(n * means).astype(float)
-    if family.name == "exponential":
-        return means * rng.gamma(n)
+    if family.name in ("exponential", "gamma"):
+        shape = float(getattr(family, "shape", 1.0))
+        return means * rng.gamma(n * shape) / shape
+    if family.name == "binomial":
+        return rng.binomial(n * int(family.n), means / family.n).astype(float)
+    if family.name in ("geometric", "negative-binomial"):
+        least = float(family.low)
+        r = getattr(family, "r", 1.0)
+        return np.asarray(n * least + rng.poisson(rng.gamma(n * r) * (means - least) / r), np.float64)
     width: float = family.high - family.low
     ones: Floats = rng.binomial(n, (means - family.low) / width).astype(float)
     return n * float(family.low) + width * ones
@@ -51,6 +58,10 @@ def drawn(family: Any, means: Floats, n: Ints, rng: np.random.Generator) -> Floa
         (gb.Poisson(), 3.0),
         (gb.Poisson(), 1e4),
         (gb.Exponential(), 7.0),
+        (gb.Gamma(4.0), 7.0),
+        (gb.Binomial(5), 2.0),
+        (gb.Geometric(), 3.0),
+        (gb.NegativeBinomial(1.5), 3.0),
         (gb.Bounded(-1.0, 3.0), 0.0),
     ],
     ids=str,

@@ -68,7 +68,11 @@ def test_the_examples_are_read(name: str) -> None:
         ("delta = 0.05", 'silent = "no"', "silent = 'no': must be true or false"),
         ("sigma = 2.0", "sigma = 0", "family: sigma of a Gaussian family must be a positive number (1e-50 to 1e50), not 0.0"),
         ("sigma = 2.0", "sd = 2", "family.sd is not a known key: choose from name, sigma"),
-        ('"gaussian"', '"normal"', "family.name = 'normal': choose one of gaussian, bernoulli, poisson, exponential, bounded"),
+        (
+            '"gaussian"',
+            '"normal"',
+            "family.name = 'normal': choose one of gaussian, bernoulli, poisson, exponential, gamma, bounded",
+        ),
         ('{ name = "gaussian", sigma = 2.0 }', "7", "family = 7: must be a name or a table with a name"),
         ("mean = 1.0", 'mean = "high"', "arms[0].mean = 'high': must be a number"),
         ("mean = 1.0", "mean = nan", "arms[0].mean = nan: must be a finite number"),

@@ -31,7 +31,13 @@ def test_bad_rows_are_counted_and_listed(tmp_path: Path) -> None:
     assert (found.rows, found.bad_count) == (4, 9)
 
 
-@pytest.mark.parametrize("family", [gb.Gaussian(1.0), gb.Bernoulli(), gb.Poisson(), gb.Exponential(), gb.Bounded(0.0, 5.0)])
+@pytest.mark.parametrize(
+    "family",
+    [
+        *(gb.Gaussian(1.0), gb.Bernoulli(), gb.Poisson(), gb.Exponential(), gb.Bounded(0.0, 5.0)),
+        *(gb.Gamma(2.0), gb.Binomial(3), gb.Geometric(), gb.NegativeBinomial(1.5)),
+    ],
+)
 def test_rewards_are_judged_alike_one_by_one_and_together(family: Any) -> None:
     rewards = np.array([0.0, 1.0, 0.5, -1.0, 2.0, 7.0, np.nan, np.inf, 1e49, 1e-30, 1e-60])
     assert family.pays(rewards).tolist() == [bool(family.pays(float(x))) for x in rewards]

@@ -39,6 +39,10 @@ PROBLEMS = {
     "poisson": gb.Problem([3.0, 2.0, 1.0, 0.5], POLICIES, family=gb.Poisson()),
     "exponential": gb.Problem([3.0, 2.0, 1.0, 0.5], POLICIES, family=gb.Exponential()),
     "bounded": gb.Problem([0.9, 0.5, 0.3, 0.1], POLICIES, family=gb.Bounded(0.0, 1.0)),
+    "gamma": gb.Problem([3.0, 2.0, 1.0, 0.5], POLICIES, family=gb.Gamma(2.0)),
+    "binomial": gb.Problem([3.0, 2.0, 1.0, 0.5], POLICIES, family=gb.Binomial(4)),
+    "geometric": gb.Problem([6.0, 3.0, 2.0, 1.5], POLICIES, family=gb.Geometric()),
+    "negative-binomial": gb.Problem([3.0, 2.0, 1.0, 0.5], POLICIES, family=gb.NegativeBinomial(1.5)),
 }
 COMPILED = ["gaussian", "bernoulli"]  # each further family costs a minute of compilation; without the JIT all are run
 

@@ -145,13 +145,18 @@ def test_it_stops_names_the_best_and_then_refuses() -> None:
 
 
 @pytest.mark.parametrize(
-    "family", [gb.Gaussian(2.0), gb.Bernoulli(), gb.Poisson(), gb.Exponential(), gb.Bounded(0.0, 2.0)], ids=lambda f: f.name
+    "family",
+    [
+        *(gb.Gaussian(2.0), gb.Bernoulli(), gb.Poisson(), gb.Exponential(), gb.Bounded(0.0, 2.0)),
+        *(gb.Gamma(2.0), gb.Binomial(3), gb.Geometric(), gb.NegativeBinomial(1.5)),
+    ],
+    ids=lambda f: f.name,
 )
 def test_confidence_sequences_cover(family: gb.Family) -> None:
     from gobetween.core.evidence import arm_report
     from gobetween.core.state import Tally
 
-    rng, mean = np.random.default_rng(2), 0.7
+    rng, mean = np.random.default_rng(2), 1.7 if family.name == "geometric" else 0.7
     for n in (1, 3, 30, 300):
         S = sum(family.draw(mean, rng) for _ in range(n))
         counts = np.array([n, 1])

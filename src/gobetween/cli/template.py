@@ -6,6 +6,7 @@ TEMPLATE = """# A live study: which option is best, when only these mediators ca
 title = "Which reminder works best?"
 
 # rewards: "bernoulli" (0 or 1), "poisson", "exponential", {{ name = "gaussian", sigma = 1.0 }},
+# {{ name = "gamma", shape = 2.0 }}, {{ name = "binomial", n = 10 }}, "geometric", {{ name = "negative-binomial", r = 2.0 }},
 # or {{ name = "bounded", low = 0, high = 5 }} for anything in between
 family = "bernoulli"
 

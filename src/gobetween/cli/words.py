@@ -22,15 +22,18 @@ FIXES: Mapping[str, str] = {
     "migrate": "gobetween doctor --migrate brings it up to date",
     "other-file": "name another file",
     "plugin": "or install the package that brings it, or name its module by gobetween --plugin MODULE",
+    "r": "write negative-binomial:r=2, with yours",
     "rename": "or, if only the name is new, gobetween rename OLD NEW says so",
     "restore": "keep a copy of it before anything else; gobetween restore brings back a backup",
     "resume": "gobetween resume goes on",
     "resume-anyway": "gobetween resume asks on all the same",
+    "shape": "write gamma:shape=2, with yours",
     "sigma": "write gaussian:sigma=2, with yours",
     "silent": "if this mediator sometimes answers nothing, write silent = true",
     "skip-bad": "--skip-bad leaves them out",
     "status": "gobetween status shows it",
     "surprise": "correct this, or say --accept-surprise",
+    "trials": "write binomial:n=10, with yours",
     "which-name": "say --arm or --mediator",
 }
 

@@ -2,9 +2,10 @@
 
     ln E_{a>b} = inf { ln G_ab(λ_a, λ_b) : λ_b ≥ λ_a + shift },   G_ab = (1 − s) M_a⁺(λ_a) M_b⁻(λ_b) + s Q_ab(λ_a, λ_b)
 
-M_i is a mixture of likelihood ratios of arm i's rewards, a martingale at arm i's true mean; Q is a contrast. All are convex in
-the family's coordinate. If at some common point the first falls and the second rises in the mean, the infimum is that over
-common points λ_b = λ_a + shift. The shift is 0, but for the question which arm is best up to ε.
+M_i is a mixture of likelihood ratios of arm i's rewards, a martingale at arm i's true mean; Q is a contrast of Gaussian rewards
+or what bounded rewards say that vary little. All are convex in the family's coordinate. If at some common point the first falls
+and the second rises in the mean, the infimum is that over common points λ_b = λ_a + shift. The shift is 0, but for the question
+which arm is best up to ε.
 """
 
 import math
@@ -13,6 +14,7 @@ from typing import NamedTuple
 from gobetween.core.contrast import Contrast, log_contrast, new_contrast
 from gobetween.core.family import Family, coordinate, log_mixture, span
 from gobetween.core.jit import leaf
+from gobetween.core.narrow import Narrow, log_narrow, new_narrow
 from gobetween.core.state import Tally
 
 MOST_STEPS = 200
@@ -24,11 +26,12 @@ class Pairing(NamedTuple):
 
     contrast: Contrast
     still: float  # weight on θ = 0 in each mixture: what a rival that is seldom or often pulled does not pay for
-    shift: float  # by how much the rival must be better; other than 0 only where coordinates are means
+    narrow: Narrow = new_narrow(0, 0.0, 0.0, 1.0)  # in place of the contrast, never beside it
+    shift: float = 0.0  # by how much the rival must be better; other than 0 only where coordinates are means
 
 
 #: By the product of two mixtures alone.
-PRODUCT = Pairing(new_contrast(0, 0.0, 1.0), 0.0, 0.0)
+PRODUCT = Pairing(new_contrast(0, 0.0, 1.0), 0.0)
 
 
 @leaf
@@ -55,14 +58,41 @@ def alone(family: Family, tally: Tally, pairing: Pairing, i: int, x: float, side
 
 
 @leaf
+def beside(pairing: Pairing) -> float:
+    """The weight of Q."""
+    return pairing.contrast.share + pairing.narrow.share
+
+
+@leaf
+def log_beside(pairing: Pairing, a: int, b: int, x: float) -> tuple[float, float]:
+    """The pair ln Q_ab, slope at coordinate x of a and x + shift of b: Q falls in a's mean and rises in b's."""
+    if pairing.narrow.share > 0.0:
+        up, up_slope = log_narrow(pairing.narrow, a, x, 1.0)
+        down, down_slope = log_narrow(pairing.narrow, b, x + pairing.shift, -1.0)
+        return up + down, up_slope + down_slope
+    return log_contrast(pairing.contrast, a, b, x, pairing.shift)
+
+
+@leaf
+def least_beside(pairing: Pairing, a: int, b: int, y: float, z: float) -> float:
+    """A lower bound of ln Q_ab where μ_a lies between those of coordinates z and y, that of y being higher, and μ_b ≥ μ_a.
+
+    Along common means all terms of a contrast go one way; N_a⁺ falls and N_b⁻ rises.
+    """
+    if pairing.narrow.share > 0.0:
+        return log_narrow(pairing.narrow, a, y, 1.0)[0] + log_narrow(pairing.narrow, b, z, -1.0)[0]
+    return min(log_contrast(pairing.contrast, a, b, y, 0.0)[0], log_contrast(pairing.contrast, a, b, z, 0.0)[0])
+
+
+@leaf
 def pair_at(family: Family, tally: Tally, pairing: Pairing, a: int, b: int, x: float) -> tuple[float, float, float, float]:
     """At a common coordinate x of a, and x + shift of b: ln G_ab and its slope, and the slopes of ln M_a⁺ and ln M_b⁻."""
     value_a, slope_a = alone(family, tally, pairing, a, x, 1.0)
     value_b, slope_b = alone(family, tally, pairing, b, x + pairing.shift, -1.0)
-    value, slope, contrast = value_a + value_b, slope_a + slope_b, pairing.contrast
-    if contrast.share > 0.0:
-        other, rise = log_contrast(contrast, a, b, x, pairing.shift)
-        value, other = value + math.log1p(-contrast.share), other + math.log(contrast.share)
+    value, slope, share = value_a + value_b, slope_a + slope_b, beside(pairing)
+    if share > 0.0:
+        other, rise = log_beside(pairing, a, b, x)
+        value, other = value + math.log1p(-share), other + math.log(share)
         top = max(value, other)
         p, q = math.exp(value - top), math.exp(other - top)
         value, slope = top + math.log(p + q), (p * slope + q * rise) / (p + q)

@@ -89,9 +89,9 @@ def arm_report(family: Family, name: str, tally: Tally, a: int, delta: float) ->
 
 
 def _mean(family: Family, x: float) -> float:
-    """The mean at a coordinate: the map is its own inverse."""
+    """The mean at a coordinate."""
     try:
-        return float(family.coordinate(x))
+        return float(family.mean_at(x))
     except ZeroDivisionError:
         return math.inf
 

@@ -72,7 +72,7 @@ class Examiner(NamedTuple):
 
 def new_examiner(question: Question, K: int, contrast: float, sigma: float, still: float) -> Examiner:
     """Set the rule to work on a question."""
-    return Examiner(question, Pairing(new_contrast(K, contrast, sigma), still, question.shift()), np.zeros(K, np.bool_))
+    return Examiner(question, Pairing(new_contrast(K, contrast, sigma), still, shift=question.shift()), np.zeros(K, np.bool_))
 
 
 @leaf

@@ -1,4 +1,7 @@
-"""The reward families, one small class each. To add one, write its class here and register it: nothing else needs to know."""
+"""The reward families, one small class each; those of trials are in `trials.py`.
+
+To add one, write its class here and register it: nothing else needs to know.
+"""
 
 import math
 from typing import Any, NamedTuple
@@ -147,10 +150,57 @@ class Exponential(NamedTuple("Exponential", []), Family):
 
 
 @register
+class Gamma(NamedTuple("Gamma", [("shape", float)]), Family):
+    """Positive rewards with variance μ²/shape, such as amounts of money; the shape is known. Shape 1 is Exponential."""
+
+    __slots__ = ()
+    name = "gamma"
+    rewards = "a positive finite number"
+    low, high = 0.0, math.inf
+    open_ends = (0.0,)
+
+    def __new__(cls, shape: float | None = None) -> "Gamma":
+        if shape is None:
+            raise ProblemError("gamma needs shape: a reward with mean m has the variance m²/shape", fix=Fix("shape"))
+        if not (is_number(shape) and 1e-3 <= shape <= 1e9):
+            raise ProblemError(f"shape of a Gamma family must be a number from 0.001 to 1e9, not {shape!r}")
+        return super().__new__(cls, float(shape))
+
+    def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
+        x = rest * mu + step * toward
+        if x <= 0.0:
+            return math.inf
+        return self.shape * gap_of_log(step * (mu - toward) / x, mu / x)
+
+    def variance(self, mu: float, toward: float = 0.0, step: float = 0.0, rest: float = 1.0) -> float:
+        return (rest * mu + step * toward) ** 2 / self.shape
+
+    def draw(self, mean: float, rng: np.random.Generator) -> float:
+        return max(SMALLEST, rng.standard_gamma(self.shape) * (mean / self.shape))
+
+    def coordinate(self, mean: float) -> float:
+        return 1.0 / mean
+
+    def tilt(self, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
+        gain = -self.shape * math.expm1(-theta)
+        return x * S * gain - n * self.shape * theta, S * gain
+
+    def log_mixture(self, n: float, S: float, x: float, side: float) -> tuple[float, float]:
+        value, slope = tilt_mixture(self, n, S, x, side)
+        whole = S * self.shape
+        smooth, smooth_slope = gamma_mixture(n * self.shape, whole * x)
+        return with_conjugate(value, slope, smooth, whole * smooth_slope)
+
+    def accepts(self, rewards: Any) -> Any:
+        return rewards >= SMALLEST
+
+
+@register
 class Bounded(NamedTuple("Bounded", [("low", float), ("high", float)]), Family):
     """Any rewards in [low, high], treated as if they were low or high: rewards in between vary less, and never claim too much.
 
-    Stopping rules stay valid; T* is a proxy for planning, not a lower bound. Simulation draws low or high.
+    Stopping rules stay valid, and the default one sees how little rewards vary; T* is a proxy for planning, not a lower bound.
+    Simulation draws low or high.
     """
 
     __slots__ = ()

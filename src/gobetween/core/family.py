@@ -82,9 +82,13 @@ class Family:
 
     def coordinate(self, mean: float) -> float:
         """The coordinate of a mean in which likelihood ratios are log-convex: the mean itself, unless said otherwise.
-        The map is its own inverse.
+        `mean_at` leads back.
         """
         return mean
+
+    def mean_at(self, x: float) -> float:
+        """The mean at a coordinate: the same map, where that is its own inverse."""
+        return self.coordinate(x)
 
     def span(self) -> tuple[float, float]:
         """The closed interval of coordinates: (low, high) of the class, unless said otherwise."""

@@ -176,7 +176,7 @@ def scan(
 
     The verdict of every row is exact, but seldom computed. At the pooled mean m of leader and closest rival, Z and the mixtures
     bound the evidence from above; a further reward x of either arm raises that bound by at most d(x, m), those of others not at
-    all. The stopper is that of `EProcess(contrast=0)`.
+    all. The stopper is that of `BY_COUNTS`.
     So no verdict is possible until the slack is used up or the leader changes.
     """
     found, named = -1, -1

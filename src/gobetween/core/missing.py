@@ -5,7 +5,8 @@ Only the tilts on the useful side of each mixture are kept, a lower bound of M_a
     ln M_a⁺(λ) ≥ u(n_a, S_a, λ),   ln M_b⁻(λ) ≥ u(n_b, n_b − S_b, 1 − λ),
     u(n, s, λ) = ln Σ_θ w_θ e^(θs) (1 + λ(e^θ − 1))^(−n),   θ > 0
 
-with rewards and means scaled to [0, 1]. No answer lowers the first more than a 0 for arm a, nor the second more than a 1 for b.
+with rewards and means scaled to [0, 1]; a binomial answer is one for each of its trials. No answer lowers the first more than a
+0 for arm a, nor the second more than a 1 for b.
 """
 
 import heapq
@@ -18,6 +19,7 @@ from gobetween.core.families import Bernoulli, Bounded
 from gobetween.core.family import Family
 from gobetween.core.mixtures import CONJUGATE, LOG_WEIGHTS, TILTS
 from gobetween.core.state import Tally
+from gobetween.core.trials import Binomial
 from gobetween.core.types import Bools, Ints
 
 _USED = TILTS > 0.0
@@ -28,7 +30,7 @@ MOST_STEPS, CLOSE = 200, 1e-9
 
 def can_impute(family: Family) -> bool:
     """Is there a worst reward?"""
-    return isinstance(family, (Bernoulli, Bounded))
+    return isinstance(family, (Bernoulli, Bounded, Binomial))
 
 
 def worst_evidence(family: Family, tally: Tally, a: int, missing: Ints, reach: Bools) -> float:
@@ -39,13 +41,14 @@ def worst_evidence(family: Family, tally: Tally, a: int, missing: Ints, reach: B
     two ends, the least is halved until it is one split.
     """
     low, high = family.span()
-    n = tally.N_a.astype(np.float64)
-    ones = np.clip((tally.S_a - n * low) / (high - low), 0.0, n)
+    each = family.n if isinstance(family, Binomial) else 1.0
+    n = each * tally.N_a
+    ones = np.clip(each * (tally.S_a - tally.N_a * low) / (high - low), 0.0, n)
     blocks: list[tuple[float, int, int, int]] = []
 
     def add(b: int, first: int, last: int) -> None:
         both = int(missing[reach[:, a] | reach[:, b]].sum())
-        value = _least(n[a] + last, float(ones[a]), n[b] + both - first, float(n[b] - ones[b]))
+        value = _least(n[a] + each * last, float(ones[a]), n[b] + each * (both - first), float(n[b] - ones[b]))
         heapq.heappush(blocks, (value, b, first, last))
 
     for b in range(len(n)):

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gobetween.core.contrast import log_contrast
-from gobetween.core.eprocess import Pairing, alone, least_pair, log_sum, pair_at, pooled
+from gobetween.core.eprocess import Pairing, alone, beside, least_beside, least_pair, log_sum, pair_at, pooled
 from gobetween.core.family import Family, coordinate, log_mixture, span
 from gobetween.core.jit import leaf
+from gobetween.core.narrow import narrow_reach, with_narrow
 from gobetween.core.state import Tally
 from gobetween.core.transport import evidence
 from gobetween.core.types import Floats, Ints
@@ -64,7 +64,8 @@ def sort_first(values: Floats, n: int) -> None:
 def least_lift(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, x: float, up: float) -> float:
     """A lower bound of ln(v_rank(a) ∏_c R_c) when a's mean is that of coordinate x or higher.
 
-    The adversary lifts J arms to a: the cheapest. An arm whose R_c does not rise at x may be lifted for nothing.
+    The adversary lifts J arms to a: the cheapest. An arm whose M_c⁻ does not rise at x may be lifted for nothing, but for what
+    rewards say that vary little.
     """
     K, lift = tally.N_a.shape[0], ranks.lift
     if K == 2:
@@ -74,9 +75,10 @@ def least_lift(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, x: fl
     for c in range(K):
         if c != a and c != b:
             value, slope = log_mixture(family, float(tally.N_a[c]), tally.S_a[c], x, -1.0)
-            cost = 0.0
-            if up * slope > 0.0:  # ln R_c − ln(1 − η)
-                cost = math.log1p(eta / (1.0 - eta) * math.exp(min(value, 600.0)))
+            value = value if up * slope > 0.0 else -math.inf
+            if ranks.pairing.narrow.share > 0.0:
+                value = with_narrow(ranks.pairing.narrow, value, c, x)
+            cost = math.log1p(eta / (1.0 - eta) * math.exp(min(value, 600.0)))  # ln R_c − ln(1 − η)
             if cost < most:  # more than lifting can ever gain
                 lift[found] = cost
                 found += 1
@@ -128,7 +130,10 @@ def least_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enoug
     `psi`: its value at y, as long as M_b⁻ rises there; afterwards M_a⁺ at y times the least M_b⁻, with the contrast at y or
     y − step. This needs M_a⁺ to fall at the first y; otherwise the largest lift is granted everywhere.
     """
-    worth = within_reach(ranks, evidence(family, tally.mu_hat[a], tally.mu_hat[b], float(tally.N_a[a]), float(tally.N_a[b]))[0])
+    Z = evidence(family, tally.mu_hat[a], tally.mu_hat[b], float(tally.N_a[a]), float(tally.N_a[b]))[0]
+    if ranks.pairing.narrow.share > 0.0:
+        Z = max(Z, narrow_reach(ranks.pairing.narrow, a, b))
+    worth = within_reach(ranks, Z)
     return min(worth, searched_term(family, tally, ranks, a, b, enough)) if worth >= enough else worth
 
 
@@ -173,7 +178,7 @@ def searched_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, en
         if not up * slope_b >= 0.0:
             if floor == math.inf:
                 floor = least_alone(family, tally, ranks, b, y, up, step)
-            product = alone(family, tally, ranks.pairing, a, y, 1.0)[0] + floor + math.log1p(-ranks.pairing.contrast.share)
+            product = alone(family, tally, ranks.pairing, a, y, 1.0)[0] + floor + math.log1p(-beside(ranks.pairing))
             psi = max(psi, product)
         if found < enough or y == end or psi + base - most >= (enough if enough > -math.inf else found):
             return found
@@ -181,10 +186,9 @@ def searched_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, en
         if up * (z - end) < 0.0:
             z = end
         here = psi
-        if floor < math.inf and ranks.pairing.contrast.share > 0.0:
-            contrast = ranks.pairing.contrast
-            other = min(log_contrast(contrast, a, b, y, 0.0)[0], log_contrast(contrast, a, b, z, 0.0)[0])
-            here = max(psi, log_sum(product, other + math.log(contrast.share)))
+        if floor < math.inf and beside(ranks.pairing) > 0.0:
+            other = least_beside(ranks.pairing, a, b, y, z) + math.log(beside(ranks.pairing))
+            here = max(psi, log_sum(product, other))
         lift = least_lift(family, tally, ranks, a, b, z, up)
         bound = here + lift
         if bound < found and bound < enough and step > smallest:

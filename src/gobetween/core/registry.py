@@ -27,7 +27,12 @@ EXAMPLE = {
     "stopping": "gb.EProcess()",
     "question": "gb.BestArm() or gb.TopM(3)",
 }
-_HOMES = {"family": "families", "sampling": "sampling", "stopping": "stopping", "question": "questions"}
+_HOMES = {
+    "family": ("families", "trials"),
+    "sampling": ("sampling",),
+    "stopping": ("stopping",),
+    "question": ("questions",),
+}
 _classes: dict[str, dict[str, type[Any]]] = {side: {} for side in BASES}
 
 
@@ -162,7 +167,8 @@ def as_question(value: "Question | str") -> Question:
 
 
 def _known(side: str) -> dict[str, type[Any]]:
-    import_module(f"gobetween.core.{_HOMES[side]}")
+    for home in _HOMES[side]:
+        import_module(f"gobetween.core.{home}")
     return _classes[side]
 
 

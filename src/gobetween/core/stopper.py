@@ -10,6 +10,7 @@ from gobetween.core.eprocess import PRODUCT, Pairing, log_evalue
 from gobetween.core.examiner import Examiner
 from gobetween.core.family import Family
 from gobetween.core.jit import by_type, inlined, leaf
+from gobetween.core.narrow import Narrow, add_to_narrow, give_up_narrow, new_narrow
 from gobetween.core.ranks import Ranks, largest_evidence, least_evidence, new_ranks, within_reach
 from gobetween.core.rule import Looks, StoppingRule, compiled_form, first_memory, observe, remember, statistic
 from gobetween.core.state import Tally, seen_all
@@ -32,6 +33,8 @@ class Stopper(NamedTuple):
         margin = Z - growth(self, t) if t > 0 else -math.inf
         if self.shape == RANKS:
             margin = within_reach(self.ranks, margin)
+            if self.ranks.pairing.narrow.share > 0.0 and Z > 0.0:  # of rewards that vary little Z knows nothing
+                margin = math.inf
         while passed < constants.shape[0] and margin >= constants[passed]:
             # nothing more need be looked at while Z does not suffice: ln E_{a>b} ≤ Z, and not to stop is always safe
             if (
@@ -48,14 +51,18 @@ class Stopper(NamedTuple):
         return best, passed
 
     def note(self, family: Family, tally: Tally, t: int, a: int, reward: float) -> None:
-        """Contrasts follow the order of answers; all else is in counts and sums."""
+        """Contrasts and how little rewards vary follow the order of answers; all else is in counts and sums."""
         if self.ranks.pairing.contrast.share > 0.0:
             add_to_contrast(self.ranks.pairing.contrast, tally.N_a, a, reward)
+        if self.ranks.pairing.narrow.share > 0.0:
+            add_to_narrow(self.ranks.pairing.narrow, a, reward)
 
     def restart(self) -> None:
         """Forget everything, for a new run."""
         if self.ranks.pairing.contrast.share > 0.0:
             clear_contrast(self.ranks.pairing.contrast)
+        if self.ranks.pairing.narrow.share > 0.0:
+            self.ranks.pairing.narrow.sums[:] = 0.0
 
     def answer(self, best: int, mask: Bools) -> None:
         """The leader alone."""
@@ -79,17 +86,22 @@ class Stopper(NamedTuple):
         return -by_ranks(family, tally)
 
     def corrected(self, a: int) -> None:
-        """An answer of arm a was changed or taken out: the contrasts of a are given up."""
+        """An answer of arm a was changed or taken out: what depends on the order of answers is given up for a."""
         if self.ranks.pairing.contrast.share > 0.0:
             give_up(self.ranks.pairing.contrast, a)
+        if self.ranks.pairing.narrow.share > 0.0:
+            give_up_narrow(self.ranks.pairing.narrow, a)
 
     def saved(self) -> dict[str, Any]:
-        """Contrasts, JSON-safe; the rest is in counts and sums."""
-        return contrasts(self.ranks.pairing.contrast)
+        """What depends on the order of answers, JSON-safe; the rest is in counts and sums."""
+        narrow = self.ranks.pairing.narrow
+        return {"narrow": narrow.sums.tolist()} if narrow.share > 0.0 else contrasts(self.ranks.pairing.contrast)
 
     def restore(self, data: dict[str, Any]) -> None:
         """Take up what `saved` wrote."""
         restore_contrasts(self.ranks.pairing.contrast, data)
+        if self.ranks.pairing.narrow.share > 0.0:
+            self.ranks.pairing.narrow.sums[:] = data["narrow"]
 
 
 class OwnStopper(NamedTuple):
@@ -146,10 +158,17 @@ AnyStopper = Stopper | OwnStopper | Examiner
 
 
 def new_stopper(
-    shape: int, power: float = 0.0, K: int = 0, contrast: float = 0.0, sigma: float = 1.0, still: float = 0.0
+    shape: int,
+    power: float = 0.0,
+    K: int = 0,
+    contrast: float = 0.0,
+    sigma: float = 1.0,
+    still: float = 0.0,
+    narrow: Narrow | None = None,
 ) -> Stopper:
     """Set one of our rules to work; the rest belongs to RANKS."""
-    return Stopper(shape, power, new_ranks(K, Pairing(new_contrast(K, contrast, sigma), still, 0.0)))
+    little = new_narrow(0, 0.0, 0.0, 1.0) if narrow is None else narrow
+    return Stopper(shape, power, new_ranks(K, Pairing(new_contrast(K, contrast, sigma), still, little)))
 
 
 def by_ranks(family: Family, tally: Tally) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from gobetween.core.families import Gaussian
+from gobetween.core.families import Bounded, Gaussian
 from gobetween.core.family import Family, is_number
 from gobetween.core.registry import register
 from gobetween.core.rule import StoppingRule
@@ -34,19 +34,23 @@ class EProcess(StoppingRule):
     weights: "ranks" shares the risk among wrong answers by the rank of their means, "pairs" evenly (K − 1 of them).
     contrast: for Gaussian rewards of up to 300 arms, the weight of contrasts of two arms beside the products of their mixtures.
     still: for Gaussian rewards, the weight on "as the rival has it" in these mixtures, which pays where an arm is rare.
-    The word "pairs" stands for weights="pairs" without either, the rule of earlier versions.
+    narrow: for Bounded rewards, the weight of evidence that sees how little they vary.
+    The word "pairs" stands for weights="pairs" without these, the rule of earlier versions.
     """
 
     name: ClassVar[str] = "e-process"
-    words: ClassVar[Mapping[str, Mapping[str, object]]] = {"pairs": {"weights": "pairs", "contrast": 0.0, "still": 0.0}}
+    words: ClassVar[Mapping[str, Mapping[str, object]]] = {
+        "pairs": {"weights": "pairs", "contrast": 0.0, "still": 0.0, "narrow": 0.0}
+    }
     weights: str = "ranks"
     contrast: float = 0.3
     still: float = 0.05
+    narrow: float = 0.1
 
     def __post_init__(self) -> None:
         if self.weights not in WEIGHTS:
             raise ProblemError(f"weights = {self.weights!r}: choose {', '.join(map(repr, WEIGHTS))}")
-        for name, value in (("contrast", self.contrast), ("still", self.still)):
+        for name, value in (("contrast", self.contrast), ("still", self.still), ("narrow", self.narrow)):
             if not (is_number(value) and 0.0 <= value < 1.0):
                 raise ProblemError(f"{name} = {value!r}: must be a number from 0 to less than 1")
 
@@ -54,10 +58,13 @@ class EProcess(StoppingRule):
         return -math.log(delta) + (math.log(K - 1) if self.weights == "pairs" else 0.0)
 
     def at_work(self, K: int, family: Family) -> "Stopper":
+        from gobetween.core.narrow import new_narrow
         from gobetween.core.stopper import PAIRS, RANKS, new_stopper
 
         if self.weights == "pairs":
             return new_stopper(PAIRS)
+        if isinstance(family, Bounded):
+            return new_stopper(RANKS, 0.0, K, narrow=new_narrow(K, self.narrow, family.low, family.high))
         if not isinstance(family, Gaussian):  # contrasts need rewards whose tails are known to be a normal law's
             return new_stopper(RANKS, 0.0, K)
         return new_stopper(RANKS, 0.0, K, self.contrast if K <= MOST_ARMS else 0.0, family.sigma, self.still)
@@ -72,7 +79,7 @@ class EProcess(StoppingRule):
 
 
 #: What does not depend on the order of answers: the rule of logs, whose parts may be counted apart.
-BY_COUNTS = EProcess(contrast=0.0)
+BY_COUNTS = EProcess(contrast=0.0, narrow=0.0)
 
 
 @register

@@ -13,8 +13,11 @@ KEY_OF = {"means": ("arms", "mean"), "policies": ("mediators", "policy"), "costs
 #: What can be done, in the words of a file; the names are those of `errors.FIXES`.
 IN_FILE = {
     "family": 'the family of other rewards must be said, such as family = { name = "gaussian", sigma = 2.0 }',
+    "r": 'write family = { name = "negative-binomial", r = 2.0 }, with yours',
+    "shape": 'write family = { name = "gamma", shape = 2.0 }, with yours',
     "sigma": 'write family = { name = "gaussian", sigma = 2.0 }, with yours',
     "silent": "if this mediator sometimes answers nothing, say silent = true",
+    "trials": 'write family = { name = "binomial", n = 10 }, with yours',
 }
 
 

@@ -157,12 +157,19 @@ class StudySpec:
         )
 
 
+#: What the default stopping rule was stored as by earlier versions.
+_DEFAULTS_BEFORE = (
+    {"rule": EProcess.name},
+    {"rule": EProcess.name, "weights": "ranks", "contrast": 0.3, "still": 0.05},
+)
+
+
 def begun_with(stored: Mapping[str, Any], spec: StudySpec) -> StudySpec:
     """A spec for a study that has begun: what it leaves out is as stored, whatever the defaults are by now, and so is a word
     that stood for another rule when it was begun.
     """
     kept = set(spec.left_out)
-    if stored["stopping"] == {"rule": EProcess.name} and spec.stopping == EProcess():  # its parameters came later
+    if stored["stopping"] in _DEFAULTS_BEFORE and spec.stopping == EProcess():  # parameters that came later
         kept.add("stopping")
     if not kept:
         return spec

@@ -1,0 +1,99 @@
+"""Evidence from bounded rewards that vary little, beside mixtures that take them for low or high (proof: docs/stopping.md).
+
+Of each arm's rewards, scaled to y in [0, 1], in the order of counting:
+
+    V += (y − μ̂)²  with  μ̂ = (½ + S)/(1 + n)  from before y,   n += 1,   S += y
+
+At the true mean m and for every 0 ≤ λ < 1, exp(±λ(S − nm) − ψ(λ)V) with ψ(λ) = −ln(1 − λ) − λ is a supermartingale that starts
+at 1. A mixture over λ, with + for N⁺ and − for N⁻, has a convex logarithm in m, and N⁺ falls in m, N⁻ rises.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from gobetween.core.jit import leaf
+from gobetween.core.types import Floats
+
+#: V of an arm of which only the atom counts any more.
+GIVEN_UP = 1e290
+#: Weight on λ = 0: what an arm that is seldom or often pulled does not pay for.
+ATOM = 0.05
+
+
+class Narrow(NamedTuple):
+    """What is kept of every arm."""
+
+    share: float  # weight of N_a⁺ N_b⁻ beside the product of two mixtures; 0: not used, and nothing is kept
+    low: float
+    width: float
+    sums: Floats  # [3, K]: n, S, V
+
+
+def _grid() -> tuple[Floats, Floats, Floats]:
+    """λ, ψ(λ) and the logarithms of weights. λ/(1 − λ), best at (S − nm)/V, has steps of √2 from 2⁻⁸ to 2⁵, of 2 to 2⁻¹⁴."""
+    powers = np.concatenate([np.arange(-8.0, 5.01, 0.5), np.arange(-14.0, -8.0)])
+    odds, steps = 2.0**powers, np.where(powers < -8.0, 2.0, 1.0)
+    weights = steps / (1.0 + powers**2 / 9.0)
+    lam = odds / (1.0 + odds)
+    return lam, np.log1p(odds) - lam, np.log((1.0 - ATOM) * weights / weights.sum())
+
+
+BETS, PRICES, BET_WEIGHTS = _grid()
+
+
+def new_narrow(K: int, share: float, low: float, high: float) -> Narrow:
+    """Nothing seen."""
+    return Narrow(share, low, high - low, np.zeros((3, K if share > 0.0 else 0)))
+
+
+@leaf
+def add_to_narrow(narrow: Narrow, a: int, reward: float) -> None:
+    """Arm a paid a reward."""
+    n, S, V = narrow.sums[0], narrow.sums[1], narrow.sums[2]
+    y = min(1.0, max(0.0, (reward - narrow.low) / narrow.width))
+    off = y - (0.5 + S[a]) / (1.0 + n[a])
+    V[a] += off * off
+    n[a] += 1.0
+    S[a] += y
+
+
+def give_up_narrow(narrow: Narrow, a: int) -> None:
+    """Which deviations the rewards of arm a had is not kept, so none can be taken back: only the atom counts from here on."""
+    narrow.sums[2, a] = GIVEN_UP
+
+
+@leaf
+def log_narrow(narrow: Narrow, i: int, x: float, side: float) -> tuple[float, float]:
+    """The pair ln N_i⁺ (side 1) or ln N_i⁻ (side −1), slope at the mean x."""
+    n, V = narrow.sums[0, i], narrow.sums[2, i]
+    ahead = side * (narrow.sums[1, i] - n * ((x - narrow.low) / narrow.width))
+    top, total, tilted = math.log(ATOM), 1.0, 0.0
+    for j in range(BETS.shape[0]):
+        value = BETS[j] * ahead - PRICES[j] * V + BET_WEIGHTS[j]
+        if value > top:
+            shrink = math.exp(top - value)
+            total, tilted, top = total * shrink + 1.0, tilted * shrink + BETS[j], value
+        elif value > top - 40.0:
+            share = math.exp(value - top)
+            total, tilted = total + share, tilted + share * BETS[j]
+    return top + math.log(total), -side * n / narrow.width * tilted / total
+
+
+@leaf
+def narrow_reach(narrow: Narrow, a: int, b: int) -> float:
+    """More than ln N_a⁺ N_b⁻ can be at some common mean, because ψ(λ) ≥ λ²/2: for speed alone."""
+    n, S, V = narrow.sums[0], narrow.sums[1], narrow.sums[2]
+    if n[a] == 0.0 or n[b] == 0.0:
+        return 0.0
+    gap = S[a] / n[a] - S[b] / n[b]
+    spread = 2.0 * (V[a] / (n[a] * n[a]) + V[b] / (n[b] * n[b]))
+    return gap * gap / spread if spread > 0.0 else math.inf
+
+
+@leaf
+def with_narrow(narrow: Narrow, value: float, c: int, x: float) -> float:
+    """The logarithm of (1 − share) M_c⁻ + share N_c⁻ at the mean x, given that of M_c⁻: how low an arm is that stands aside."""
+    value, other = value + math.log1p(-narrow.share), log_narrow(narrow, c, x, -1.0)[0] + math.log(narrow.share)
+    return max(value, other) + math.log1p(math.exp(-abs(value - other)))
