@@ -2,6 +2,8 @@
 
 from gobetween.core.bound import LowerBound as LowerBound
 from gobetween.core.bound import lower_bound as lower_bound
+from gobetween.core.design import Design as Design
+from gobetween.core.design import design_of as design_of
 from gobetween.core.evidence import ArmReport as ArmReport
 from gobetween.core.evidence import Evidence as Evidence
 from gobetween.core.families import Bernoulli as Bernoulli

@@ -55,7 +55,7 @@ def test_json_has_the_documented_shape() -> None:
     data = plan(EXAMPLES / "experiment1.toml", "--delta", "0.1,0.01")
     assert list(data) == [
         "title", "format", "status", "unit", "proxy", "family", "best_arms", "hardest_rival", "T_star", "T_lower", "T_upper",
-        "iterations", "targets", "mediators", "arms", "price_of_mediation", "redundant",
+        "iterations", "targets", "mediators", "arms", "price_of_mediation", "redundant", "design",
     ]  # fmt: skip
     assert data["T_star"] == pytest.approx(73.2842712, rel=1e-8)
     assert [target["delta"] for target in data["targets"]] == [0.1, 0.01]
@@ -220,6 +220,18 @@ def test_version_and_help() -> None:
     assert "0.1.0" in run("--version").stdout
     assert "plan" in run("--help").stdout
     assert "--delta" in run("plan", "-h").stdout
+
+
+def test_a_plan_is_written_as_a_page(tmp_path: Path) -> None:
+    done = run("plan", EXAMPLES / "clinics.toml", "--report", tmp_path / "page")
+    assert f"The report is {tmp_path / 'page' / 'report.html'}." in done.stdout
+    page = (tmp_path / "page" / "report.html").read_text(encoding="utf-8")
+    assert "figure-worth" in page
+    assert "What each mediator is worth" in done.stdout
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    refused = run("plan", EXAMPLES / "clinics.toml", "--report", tmp_path / "file")
+    assert refused.returncode == 2
+    assert "cannot be written" in refused.stderr
 
 
 def test_compiled_and_plain_plans_agree() -> None:
