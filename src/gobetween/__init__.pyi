@@ -58,6 +58,7 @@ from gobetween.simulation.summary import Summary as Summary
 from gobetween.study.answers import TellError as TellError
 from gobetween.study.forecast import Forecast as Forecast
 from gobetween.study.learner import Learner as Learner
+from gobetween.study.outlook import Outlook as Outlook
 from gobetween.study.progress import Progress as Progress
 from gobetween.study.progress import Query as Query
 from gobetween.study.spec import StudySpec as StudySpec

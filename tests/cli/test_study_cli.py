@@ -106,7 +106,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
     status = data(folder, "status")
     assert list(status) == [
         "format", "name", "title", "state", "sentence", "how_far", "verdict", "leader", "statistic", "threshold", "p_value", "delta",
-        "family", "parameters", "alarms", "counted", "told", "waiting_for", "queries_to_go", "queries_range", "cost_to_go", "queries", "cost", "max_queries", "max_cost", "arms",
+        "family", "parameters", "alarms", "counted", "told", "waiting_for", "queries_to_go", "queries_range", "cost_to_go", "in_play", "outlook", "queries", "cost", "max_queries", "max_cost", "arms",
         "mediators", "pending", "assumptions", "missing", "from_log", "events", "at",
     ]  # fmt: skip
     assert list(status["arms"][0]) == ["arm", "pulls", "estimate", "low", "high"]

@@ -9,6 +9,7 @@ from gobetween.export import numbered
 from gobetween.logs.report import LogReport
 from gobetween.pages.blocks import Block, Grid, Section, Text
 from gobetween.pages.words import duration, moment
+from gobetween.study.sentences import in_play_words
 from gobetween.study.status import Status
 
 SHOWN = 20  # open queries that are listed
@@ -66,6 +67,8 @@ def answer(status: Status) -> list[Block]:
                 "whenever one looks, and not the chance that it is best."
             )
         )
+    if status.state != "stopped" and len(status.in_play) < len(status.arms):
+        blocks.append(Text(in_play_words(status.in_play, len(status.arms), status.delta)))
     return [*blocks, Text(_spent(status))]
 
 

@@ -156,7 +156,7 @@ class Course(NamedTuple):
 def _played(learner: "Learner", worlds: Worlds, rng: np.random.Generator) -> Floats:
     """[B] how long each world goes on, in increasing order; ∞ where that is not known."""
     free = _asked(learner)
-    course, shares, needed = _begun(learner, worlds, free), _shares(learner, free), _needed(learner)
+    course, shares, needed = _begun(learner, worlds, free), _shares(learner, free), evidence_needed(learner)
     waits, s, t = np.full(WORLDS, np.inf), 0, max(1, learner.counted)
     with np.errstate(all="ignore"):
         for _ in range(BLOCKS):
@@ -204,7 +204,7 @@ def _begun(learner: "Learner", worlds: Worlds, free: Bools) -> Course:
     return Course(np.arange(WORLDS), *worlds, reach, N, S, np.zeros(WORLDS))
 
 
-def _needed(learner: "Learner") -> Callable[[int], float]:
+def evidence_needed(learner: "Learner") -> Callable[[int], float]:
     """The Z at which the rule stops, after s more queries."""
     stopper, constant, t = learner._stopper, float(learner._constant[0]), max(1, learner.counted)
     assert isinstance(stopper, Stopper)

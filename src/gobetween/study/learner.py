@@ -25,6 +25,7 @@ from gobetween.core.voice import Account, account
 from gobetween.errors import ProblemError
 from gobetween.study.answers import Answer, TellError, coded, place
 from gobetween.study.forecast import Forecast, forecast
+from gobetween.study.outlook import Outlook, outlook_of
 from gobetween.study.progress import Progress, Query, arms_html, progress_of
 from gobetween.study.setup import Mediators, new_setup
 from gobetween.study.watched import new_watched
@@ -448,6 +449,10 @@ class Learner:
     def forecast(self) -> Forecast | None:
         """Queries to go with a range that holds 8 times of 10; None where that cannot be said."""
         return forecast(self)
+
+    def outlook(self) -> Outlook | None:
+        """Which difference the answers so far can tell, and twice as many; None where that cannot be said."""
+        return outlook_of(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, JSON-safe: a learner made from it asks exactly what this one would have asked."""

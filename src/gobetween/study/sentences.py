@@ -3,12 +3,16 @@
 import math
 from collections.abc import Sequence
 
+from gobetween.core.visible import about
 from gobetween.export import numbered
 from gobetween.study.forecast import Forecast
 from gobetween.study.missing import jump_words, missing_condition, missing_words
+from gobetween.study.outlook import Outlook
 from gobetween.study.progress import Progress
 from gobetween.study.state import StudyState
 from gobetween.study.transaction import verdict_words
+
+MOST_NAMES = 8
 
 
 def sentence(state: StudyState, progress: Progress) -> str:
@@ -33,23 +37,60 @@ def condition(state: StudyState) -> str:
     return f", if {said} did not depend on {rewards}" if said else ""
 
 
-def how_far(state: StudyState, progress: Progress, ahead: Forecast | None) -> str:
+def how_far(
+    state: StudyState, progress: Progress, ahead: Forecast | None, outlook: Outlook | None, cost_to_go: float | None
+) -> str:
     """How far from stopping, and what that means."""
     if state.stopped is not None and state.stopped["verdict"] == "budget":
-        return "The study has stopped; answers that still come are counted, and can bring the verdict of the rule."
+        later = "The study has stopped; answers that still come are counted, and can bring the verdict of the rule."
+        play = [in_play_words(progress.in_play, len(progress.arms), state.spec.delta)] if progress.counted else []
+        return " ".join([*play, *more_words(progress, ahead, outlook, cost_to_go), later])
     if state.stopped is not None:
         return "The study has stopped; further answers are kept, but do not change the verdict."
     words = (
         f"It stops when the evidence against every rival reaches {progress.threshold:.2f} nats; "
         f"now it is {progress.statistic:.2f}."
     )
+    return words + (_expected(progress, ahead) or _why_unknown(progress))
+
+
+def _expected(progress: Progress, ahead: Forecast | None) -> str:
+    """How many queries it takes; empty where nobody can say."""
     if ahead is not None:
         more = numbered(_rough(ahead.median), "more query is", "more queries are")
-        return f"{words} At the present estimates about {more} to be expected ({_between(ahead)})."
+        return f" At the present estimates about {more} to be expected ({_between(ahead)})."
     if math.isfinite(progress.queries_to_go):
         more = numbered(math.ceil(progress.queries_to_go), "more query is", "more queries are")
-        return f"{words} At the present estimates about {more} to be expected."
-    return words + _why_unknown(progress)
+        return f" At the present estimates about {more} to be expected."
+    return ""
+
+
+def in_play_words(names: Sequence[str], K: int, delta: float) -> str:
+    """Which of K arms can still be best, and at which risk the others were left out."""
+    out = K - len(names)
+    if not out:
+        return "Every arm can still be the best."
+    rest = "the other arm is" if out == 1 else f"the other {out:,} arms are"
+    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+    shown = ", ".join(map(repr, names[:MOST_NAMES])) + more if more else listed(names)
+    return f"Still in play: {shown}; {rest} not the best (wrong with probability at most {delta:g})."
+
+
+def more_words(progress: Progress, ahead: Forecast | None, outlook: Outlook | None, cost_to_go: float | None) -> list[str]:
+    """What more money would buy: how much it takes to be sure, and which difference twice as many answers would tell."""
+    words = [(_expected(progress, ahead) or _why_unknown(progress)).strip()]
+    if words[0] and cost_to_go is not None:
+        words.append(f"That costs about {float(f'{cost_to_go:.2g}'):,g}.")
+    return [*(line for line in words if line), *gap_words(outlook)]
+
+
+def gap_words(outlook: Outlook | None) -> list[str]:
+    """The gap to the closest rival beside the gaps that can be told."""
+    if outlook is None or outlook.twice is None:
+        return []
+    so_far = "" if outlook.now is None else f"answers as many as these tell a difference of about {about(outlook.now)}, "
+    behind = f"{outlook.rival!r} is {about(outlook.gap)} behind {outlook.leader!r}"
+    return [f"{behind}: {so_far}twice as many one of about {about(outlook.twice)}."]
 
 
 def _between(ahead: Forecast) -> str:

@@ -1,0 +1,45 @@
+"""What more answers would buy: which difference between the leader and its closest rival can be told with how many."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gobetween.core.evidence import in_play, resolvable
+from gobetween.core.stopper import OwnStopper, glr
+from gobetween.study.forecast import evidence_needed
+
+if TYPE_CHECKING:
+    from gobetween.study.learner import Learner
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """The closest rival in play, and the gaps that would be told: true of data as they are expected, no guarantee."""
+
+    leader: str
+    rival: str
+    gap: float
+    """By how much its estimate is lower."""
+    now: float | None
+    """The gap between the two that answers as many as these would tell; None: none would."""
+    twice: float | None
+    """The same of twice as many, pulled in the same shares."""
+
+
+def outlook_of(learner: "Learner") -> Outlook | None:
+    """What can be told of a learner; None after the verdict, or where nobody knows how its evidence grows."""
+    tally, family = learner._counted, learner.family
+    if learner.done or isinstance(learner._stopper, OwnStopper) or not tally.N_a.all():
+        return None
+    if not glr(family, tally)[1] > 0.0:  # a tie: what the stopping rule takes off the evidence is not known
+        return None
+    a = int(np.argmax(tally.mu_hat))
+    still = in_play(family, tally, learner.delta)
+    still[a] = False
+    if not still.any():
+        still[np.arange(len(still)) != a] = True
+    b, needed, t = int(np.argmax(np.where(still, tally.mu_hat, -np.inf))), evidence_needed(learner), learner.counted
+    mean, n, m = float(tally.mu_hat[a]), float(tally.N_a[a]), float(tally.N_a[b])
+    now, twice = (resolvable(family, mean, k * n, k * m, needed((k - 1) * t)) for k in (1, 2))
+    return Outlook(learner.arms[a], learner.arms[b], mean - float(tally.mu_hat[b]), now, twice)
