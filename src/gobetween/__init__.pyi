@@ -31,6 +31,7 @@ from gobetween.core.sampling import Static as Static
 from gobetween.core.sampling import Tracking as Tracking
 from gobetween.core.sampling import UniformSampling as UniformSampling
 from gobetween.core.stopping import GLR as GLR
+from gobetween.core.stopping import AllPairs as AllPairs
 from gobetween.core.stopping import EProcess as EProcess
 from gobetween.errors import ConflictError as ConflictError
 from gobetween.errors import GoBetweenError as GoBetweenError

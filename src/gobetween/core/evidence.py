@@ -63,13 +63,15 @@ def weigh(
     return Evidence(int(best), max(statistic, 0.0), constant + growth, p_value)
 
 
-def in_play(family: Family, tally: Tally, delta: float) -> Bools:
+def in_play(family: Family, tally: Tally, delta: float, pairs: float | None = None) -> Bools:
     """[K] the arms that can still be best: with probability ≥ 1 − δ the best arm is among them at all times.
 
     Arm b is out while, for some arm a, ln E_{a>b} ≥ ln((K−1)/δ). Of the best arm each of the K−1 others ever reaches that with
     probability at most δ/(K−1). Others are those pulled most and the leader, for there may be very many.
+    `pairs`: ln of the pairs that share the risk, where these are not K−1.
     """
-    still, mu, limit = np.ones(len(tally.N_a), np.bool_), tally.mu_hat, math.log(len(tally.N_a) - 1) - math.log(delta)
+    still, mu = np.ones(len(tally.N_a), np.bool_), tally.mu_hat
+    limit = (math.log(len(tally.N_a) - 1) if pairs is None else pairs) - math.log(delta)
     seen = np.flatnonzero(tally.N_a)
     if not len(seen):
         return still

@@ -22,7 +22,7 @@ class Stopper(NamedTuple):
     """One of our rules at work: stop when the statistic reaches c(δ) + h(t)."""
 
     shape: int  # POLYNOMIAL: Z, h = power · ln t; ITERATED_LOG: Z, h = ln(1 + ln t); PAIRS, RANKS: an e-process, h = 0
-    power: float
+    power: float  # of POLYNOMIAL; of PAIRS ln of the pairs that share the risk, where these are not the leader's
     ranks: Ranks
 
     def judge(self, family: Family, tally: Tally, t: int, constants: Floats, passed: int) -> tuple[int, int]:
@@ -70,7 +70,9 @@ class Stopper(NamedTuple):
         if not Z > 0.0:
             return 0.0
         if self.shape in (RANKS, PAIRS):
-            return (math.log(len(tally.N_a) - 1) if self.shape == PAIRS else 0.0) - statistic
+            if self.shape == PAIRS and self.power == 0.0:
+                return math.log(len(tally.N_a) - 1) - statistic
+            return self.power - statistic
         return -by_ranks(family, tally)
 
     def corrected(self, a: int) -> None:

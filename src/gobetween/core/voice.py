@@ -28,14 +28,16 @@ class Account:
         """The first alarm that breaks the guarantee: then no arm is named."""
         return broken(self.alarms)
 
-    def headline(self, unit: str = "counted answer", who: str = "the learner", condition: str = "") -> str:
+    def headline(
+        self, unit: str = "counted answer", who: str = "the learner", condition: str = "", best: str = "The best arm"
+    ) -> str:
         """The answer in one sentence; what is wrong, if something is. `condition` is the end of a guarantee's sentence."""
         if self.broken is not None:
             return f"An assumption does not hold, and no arm is named: {self.broken.words}"
         if self.leader is None:
             return f"Nothing is known yet: no {unit.removeprefix('counted ')} has been counted."
         if self.certain:
-            return f"The best arm is {self.leader!r}; this is wrong with probability at most {self.delta:g}{condition}."
+            return f"{best} is {self.leader!r}; this is wrong with probability at most {self.delta:g}{condition}."
         return f"{self.leader!r} leads after {numbered(self.counted, unit)}; {who} is not sure yet."
 
 

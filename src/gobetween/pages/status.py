@@ -103,7 +103,7 @@ def mediator_grid(status: Status) -> Grid:
     shown = ["asked", "told", *(key for key in RARE if any(row[key] for row in table))]
     rows = [
         [
-            row["mediator"] + (" (away)" if row["away"] else ""),
+            row["mediator"] + (" (retired)" if row["retired"] else " (away)" if row["away"] else ""),
             *(f"{row[key]:,}" for key in shown),
             f"{row['share']:.0%}",
             "" if row["target"] is None else f"{row['target']:.0%}",

@@ -35,7 +35,7 @@ def outlook_of(learner: "Learner") -> Outlook | None:
     if not glr(family, tally)[1] > 0.0:  # a tie: what the stopping rule takes off the evidence is not known
         return None
     a = int(np.argmax(tally.mu_hat))
-    still = in_play(family, tally, learner.delta)
+    still = in_play(family, tally, learner.delta, learner.pairs)
     still[a] = False
     if not still.any():
         still[np.arange(len(still)) != a] = True

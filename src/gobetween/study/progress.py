@@ -95,7 +95,7 @@ def arms_in_play(learner: "Learner") -> tuple[str, ...]:
     """The arms that can still be best."""
     if learner._named is not None:
         return (learner.arms[learner._named],)
-    still = in_play(learner.family, learner._counted, learner.delta)
+    still = in_play(learner.family, learner._counted, learner.delta, learner.pairs)
     return tuple(name for name, is_in in zip(learner.arms, still, strict=True) if is_in)
 
 

@@ -19,7 +19,8 @@ def sentence(state: StudyState, progress: Progress) -> str:
     """The answer so far."""
     account = progress.account
     if account.broken is not None or (state.stopped is not None and state.stopped["verdict"] == "identified"):
-        return account.headline(condition=condition(state))
+        best = "The best of the arms that remain" if state.retired_arms else "The best arm"
+        return account.headline(condition=condition(state), best=best)
     if state.stopped is None and state.identified:
         return f"The best arm was found to be {state.learner.recommendation!r}; the study was reopened and goes on."
     if state.stopped is not None:
@@ -133,7 +134,7 @@ def assumptions(state: StudyState, progress: Progress) -> list[str]:
             f"The verdict waits for query {progress.waiting_for.id} ({query.mediator}); later answers are there already. "
             "Cancel it only for reasons that have nothing to do with rewards, its own or later ones."
         )
-    found += out_of_reach(state)
+    found += [*out_of_reach(state), *retired_words(state)]
     missing = [f"{total[key]} {key}" for key in ("cancelled", "expired", "silent", "unasked", "late") if total[key]]
     if missing:
         found.append(
@@ -156,6 +157,16 @@ def assumptions(state: StudyState, progress: Progress) -> list[str]:
     return found
 
 
+def retired_words(state: StudyState) -> list[str]:
+    """What it means that arms were retired."""
+    if not state.retired_arms:
+        return []
+    one = len(state.retired_arms) == 1
+    it, was, pays = ("it", "was", "it pays") if one else ("them", "were", "they pay")
+    gone = f"{listed(state.retired_arms)} {was} retired: the answer is about the arms that remain"
+    return [f"{gone}, holds for whatever reason that was done, and says nothing of {it}; what {pays} is kept and not counted."]
+
+
 def out_of_reach(state: StudyState) -> list[str]:
     """Arms that only mediators who are away reach, a sentence for each group; an unknown policy may reach every arm."""
     if state.stopped is not None:
@@ -163,7 +174,9 @@ def out_of_reach(state: StudyState) -> list[str]:
     open_ = {query.mediator for query in state.open.values()}  # whose answers may still come
     policies = dict(zip(state.spec.mediators, state.spec.policies, strict=True))
     arms: dict[tuple[str, ...], list[int]] = {}
-    for a in range(len(state.spec.arms)):
+    for a, arm in enumerate(state.spec.arms):
+        if arm in state.retired_arms:
+            continue
         reaching = tuple(name for name, row in policies.items() if row is None or row[a] > 0.0)
         if reaching and not open_.intersection(reaching) and set(reaching) <= set(state.away):
             arms.setdefault(reaching, []).append(a)
@@ -174,9 +187,11 @@ def _only(state: StudyState, mediators: tuple[str, ...], arms: list[int]) -> str
     rows = dict(zip(state.spec.mediators, state.spec.policies, strict=True))
     sure = all(rows[name] is not None for name in mediators)
     verb = "can reach" if not sure else "reaches" if len(mediators) == 1 else "reach"
-    words = f"Only {listed(mediators)} (away) {verb} {listed([state.spec.arms[a] for a in arms])}"
-    back = "before they are back"
-    if all(state.learner.progress.arms[a].pulls for a in arms):
+    gone = set(mediators) <= set(state.retired)
+    words = f"Only {listed(mediators)} ({'retired' if gone else 'away'}) {verb} {listed([state.spec.arms[a] for a in arms])}"
+    back = "before somebody who does is taken in" if gone else "before they are back"
+    pulls = {arm.arm: arm.pulls for arm in state.learner.progress.arms}
+    if all(pulls[state.spec.arms[a]] for a in arms):
         return f"{words}: nothing more is learnt of {'it' if len(arms) == 1 else 'them'} {back}."
     return f"{words}: the study cannot stop {back}."
 

@@ -30,6 +30,7 @@ class MediatorStatus(Counts):
     mediator: str
     contact: str
     away: bool
+    retired: bool
     share: float
     target: float | None
     """None where the rule does not say."""
@@ -95,6 +96,8 @@ class Status:
     max_queries: int | None
     max_cost: float | None
     arms: list[ArmStatus]
+    """Those that the question is about."""
+    retired_arms: list[str]
     mediators: list[MediatorStatus]
     pending: list[PendingStatus]
     assumptions: list[str]
@@ -162,6 +165,7 @@ def status_of(name: str, state: StudyState, now: float, seq: int) -> Status:
         max_queries=spec.max_queries,
         max_cost=spec.max_cost,
         arms=[cast(ArmStatus, json_safe(asdict(arm))) for arm in progress.arms],
+        retired_arms=list(state.retired_arms),
         mediators=[_mediator(state, progress, e) for e in range(len(spec.mediators))],
         pending=_pending(state, now),
         assumptions=assumptions(state, progress),
@@ -178,6 +182,7 @@ def _mediator(state: StudyState, progress: Progress, e: int) -> MediatorStatus:
         "mediator": name,
         "contact": state.spec.contacts[e],
         "away": name in state.away,
+        "retired": name in state.retired,
         **state.counts[name],
         "share": progress.shares[name],
         "target": progress.target.get(name, 0.0) if progress.target else None,
