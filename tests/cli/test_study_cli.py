@@ -400,11 +400,13 @@ def test_the_cast_changes_by_commands(folder: Path) -> None:
     said = good(folder, "add-mediator", "West", "--policy", "0.5,0.5", "--cost", 2)
     assert "West can be asked from now on; the guarantee is as before, it holds whoever is asked" in said
     assert "does not name 'West': write it there too, as the last of the mediators" in said
-    assert "mediators: 'West' is missing" in refused(folder, "ask")
+    assert "mediators cannot change, the study has begun with 'West': write it there again; gobetween retire NAME" in refused(
+        folder, "ask"
+    )
     file.write_text(f'{text}\n[[mediators]]\nname = "West"\npolicy = [0.5, 0.5]\ncost = 2.0\n', encoding="utf-8")
     good(folder, "ask")
     file.write_text(f'{file.read_text(encoding="utf-8")}\n[[mediators]]\nname = "East"\ncost = 3.0\n', encoding="utf-8")
-    assert "'East' is not in the study; gobetween add-mediator NAME takes in a new one" in refused(folder, "ask")
+    assert "the study has begun without 'East'; gobetween add-mediator NAME takes in a new one" in refused(folder, "ask")
     assert "write it there" not in good(folder, "add-mediator", "East")  # what the file says of it is taken from there
     assert [row["mediator"] for row in data(folder, "status")["mediators"]][-2:] == ["West", "East"]
     assert "is asked no more; its open queries stay open" in good(folder, "retire", "East")

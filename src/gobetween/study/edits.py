@@ -36,14 +36,16 @@ def changes_to(stored: Mapping[str, Any], spec: StudySpec, begun: bool) -> Chang
 def _refuse_cast(field: str, old: Sequence[str], new: Sequence[str]) -> None:
     """Somebody more or less, which a file alone does not bring about."""
     more, gone = [name for name in new if name not in old], [name for name in old if name not in new]
+    begun, names = f"{field} cannot change, the study has begun", ", ".join(map(repr, more or gone))
     if more and not gone and field == "arms":
-        words = f"arms: {', '.join(map(repr, more))} cannot be added, the risk is shared among the arms that a study began with"
-        raise StudyError(f"{words}: undo that, or begin a new study")
+        raise StudyError(
+            f"{begun} and shares its risk among the arms it began with, not {names}: undo that, or begin a new study"
+        )
     if more and not gone and list(new[: len(old)]) == list(old):
-        raise StudyError(f"mediators: {', '.join(map(repr, more))} is not in the study", fix=Fix("join"))
+        raise StudyError(f"{begun} without {names}", fix=Fix("join"))
     if gone and not more:
-        words = f"{field}: {', '.join(map(repr, gone))} is missing: write it there again"
-        raise StudyError(words, fix=Fix("retire", "" if field == "mediators" else ", what='arm'"))
+        about = ", what='arm'" if field == "arms" else ""
+        raise StudyError(f"{begun} with {names}: write it there again", fix=Fix("retire", about))
 
 
 def _is_renaming(old: Sequence[str], new: Sequence[str]) -> bool:
