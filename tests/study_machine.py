@@ -137,6 +137,21 @@ class Machine(RuleBasedStateMachine):
     def come_and_go(self, mediator: str, away: bool) -> None:
         self.everywhere(lambda study: study.away(mediator) if away else study.back(mediator))
 
+    @rule(name=st.sampled_from(("v", "w", "x")), policy=st.sampled_from((None, [0.2, 0.3, 0.5], [0.0, 1.0, 0.0])))
+    def join(self, name: str, policy: Any) -> None:
+        self.everywhere(lambda study: study.add_mediator(name, policy=policy, cost=1.5))
+
+    @precondition(lambda self: self.queries > 4)
+    @rule(name=st.sampled_from((*MEDIATORS, "v", "w")))
+    def retire(self, name: str) -> None:
+        self.everywhere(lambda study: study.retire(name))
+
+    @precondition(lambda self: self.queries > 4)
+    @rule(name=st.sampled_from(ARMS), sure=st.integers(0, 3))
+    def retire_an_arm(self, name: str, sure: int) -> None:
+        if sure == 0:
+            self.everywhere(lambda study: study.retire(name, what="arm"))
+
     @rule(pause=st.booleans())
     def pause_or_resume(self, pause: bool) -> None:
         self.everywhere(lambda study: study.pause() if pause else study.resume())

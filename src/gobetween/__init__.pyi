@@ -4,6 +4,8 @@ from gobetween.core.bound import LowerBound as LowerBound
 from gobetween.core.bound import QuestionBound as QuestionBound
 from gobetween.core.bound import lower_bound as lower_bound
 from gobetween.core.bound import question_bound as question_bound
+from gobetween.core.design import Design as Design
+from gobetween.core.design import design_of as design_of
 from gobetween.core.evidence import ArmReport as ArmReport
 from gobetween.core.evidence import Evidence as Evidence
 from gobetween.core.families import Bernoulli as Bernoulli
@@ -37,6 +39,7 @@ from gobetween.core.sampling import Static as Static
 from gobetween.core.sampling import Tracking as Tracking
 from gobetween.core.sampling import UniformSampling as UniformSampling
 from gobetween.core.stopping import GLR as GLR
+from gobetween.core.stopping import AllPairs as AllPairs
 from gobetween.core.stopping import EProcess as EProcess
 from gobetween.core.trials import Binomial as Binomial
 from gobetween.core.trials import Geometric as Geometric
@@ -67,6 +70,7 @@ from gobetween.simulation.summary import Summary as Summary
 from gobetween.study.answers import TellError as TellError
 from gobetween.study.forecast import Forecast as Forecast
 from gobetween.study.learner import Learner as Learner
+from gobetween.study.outlook import Outlook as Outlook
 from gobetween.study.progress import Progress as Progress
 from gobetween.study.progress import Query as Query
 from gobetween.study.spec import StudySpec as StudySpec

@@ -55,7 +55,7 @@ def test_json_has_the_documented_shape() -> None:
     data = plan(EXAMPLES / "experiment1.toml", "--delta", "0.1,0.01")
     assert list(data) == [
         "title", "format", "status", "unit", "proxy", "family", "best_arms", "hardest_rival", "T_star", "T_lower", "T_upper",
-        "iterations", "targets", "mediators", "arms", "price_of_mediation", "redundant",
+        "iterations", "targets", "mediators", "arms", "price_of_mediation", "redundant", "design",
     ]  # fmt: skip
     assert data["T_star"] == pytest.approx(73.2842712, rel=1e-8)
     assert [target["delta"] for target in data["targets"]] == [0.1, 0.01]
@@ -222,6 +222,18 @@ def test_version_and_help() -> None:
     assert "--delta" in run("plan", "-h").stdout
 
 
+def test_a_plan_is_written_as_a_page(tmp_path: Path) -> None:
+    done = run("plan", EXAMPLES / "clinics.toml", "--report", tmp_path / "page")
+    assert f"The report is {tmp_path / 'page' / 'report.html'}." in done.stdout
+    page = (tmp_path / "page" / "report.html").read_text(encoding="utf-8")
+    assert "figure-worth" in page
+    assert "What each mediator is worth" in done.stdout
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    refused = run("plan", EXAMPLES / "clinics.toml", "--report", tmp_path / "file")
+    assert refused.returncode == 2
+    assert "cannot be written" in refused.stderr
+
+
 def test_compiled_and_plain_plans_agree() -> None:
     plain = plan(EXAMPLES / "experiment1.toml")
     compiled = json.loads(run("plan", EXAMPLES / "experiment1.toml", "--json", GOBETWEEN_JIT="on").stdout)
@@ -247,3 +259,22 @@ def test_a_cache_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     assert done.stderr == ""
     folders = list((tmp_path / "new").iterdir())
     assert [oct(folder.stat().st_mode & 0o777) for folder in folders] == ["0o700"]
+
+
+def test_runs_within_a_budget(tmp_path: Path) -> None:
+    data = json.loads(run("simulate", EXAMPLES / "clinics.toml", "--runs", 4, "--delta", 0.3, "--budget", 1e9, "--json").stdout)
+    assert data["results"][0]["decided"] == 1.0
+    page = run("simulate", EXAMPLES / "experiment1.toml", "--runs", 4, "--delta", 0.3, "--budget", 1).stdout
+    assert "within budget" in page
+    assert "At 0.3, 0.0% of runs were decided within the budget (95% interval 0.0% to 60.2%)." in page
+    refused = run("simulate", EXAMPLES / "experiment1.toml", "--budget", -1)
+    assert refused.returncode == 2
+    assert "--budget: budget.cost = -1.0: must be a positive number" in refused.stderr
+    file = tmp_path / "small.toml"
+    text = (EXAMPLES / "experiment1.toml").read_text(encoding="utf-8").replace("delta = [0.4, 0.1, 0.01, 0.001]", "delta = 0.3")
+    file.write_text(f"budget = {{ queries = 1 }}\nruns = 2\n{text}", encoding="utf-8")
+    assert "0.0% of runs were decided" in run("simulate", file).stdout
+    out = tmp_path / "out.sqlite"
+    assert "within budget" in run("experiment", file, "--out", out).stdout
+    rows = json.loads(run("experiment", file, "--out", out, "--budget", 1e9, "--json").stdout)["results"]
+    assert [row["decided"] for row in rows] == [1.0]

@@ -63,7 +63,7 @@ LOG_DOORS = (
 )  # fmt: skip
 TEXTS = ("a\x00b", "\udcff", "\ud800.toml", "\udce9.csv")
 TEXT_DOORS = (
-    ["TEXT"], ["plan", "TEXT"], ["plan", "good.toml", "--delta", "TEXT"], ["simulate", "good.toml", "--csv", "TEXT"],
+    ["TEXT"], ["plan", "TEXT"], ["plan", "good.toml", "--delta", "TEXT"], ["plan", "good.toml", "--report", "TEXT"], ["simulate", "good.toml", "--csv", "TEXT"],
     ["experiment", "good.toml", "--out", "TEXT"], ["experiment", "export", "TEXT", "--csv", "-"], ["logs", "analyse", "TEXT"],
     ["logs", "analyse", "good.csv", "--arm", "TEXT"], ["logs", "analyse", "good.csv", "--report", "TEXT"], ["init", "TEXT"],
     ["init", "new.toml", "--store", "TEXT"], ["init", "new.toml", "--from-log", "TEXT"], ["ask", "--study", "TEXT"],

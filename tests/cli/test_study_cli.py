@@ -106,12 +106,12 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
     status = data(folder, "status")
     assert list(status) == [
         "format", "name", "title", "state", "sentence", "how_far", "verdict", "leader", "statistic", "threshold", "p_value", "delta",
-        "family", "parameters", "alarms", "counted", "told", "waiting_for", "queries_to_go", "queries_range", "cost_to_go", "queries", "cost", "max_queries", "max_cost", "arms",
-        "mediators", "pending", "assumptions", "missing", "from_log", "events", "at",
+        "family", "parameters", "alarms", "counted", "told", "waiting_for", "queries_to_go", "queries_range", "cost_to_go", "in_play", "outlook", "queries", "cost", "max_queries", "max_cost", "arms",
+        "retired_arms", "mediators", "pending", "assumptions", "missing", "from_log", "events", "at",
     ]  # fmt: skip
     assert list(status["arms"][0]) == ["arm", "pulls", "estimate", "low", "high"]
     assert list(status["mediators"][0]) == [
-        "mediator", "contact", "away", "asked", "told", "silent", "cancelled", "expired", "late", "unasked", "corrected", "voided",
+        "mediator", "contact", "away", "retired", "asked", "told", "silent", "cancelled", "expired", "late", "unasked", "corrected", "voided",
         "share", "target",
     ]  # fmt: skip
     assert list(status["pending"][0]) == ["query", "mediator", "worker", "age", "until", "expired", "reissue_of"]
@@ -391,3 +391,27 @@ def test_fuzzed_specs_are_refused_in_one_sentence(value: Any, key: str) -> None:
         parse_study(base | {key: value}, "study.toml")
     except gb.SpecError as error:
         assert "\n" not in str(error).replace(repr(value), "")
+
+
+def test_the_cast_changes_by_commands(folder: Path) -> None:
+    good(folder, "ask", "-n", 2)
+    file = folder / "study.toml"
+    text = file.read_text(encoding="utf-8")
+    said = good(folder, "add-mediator", "West", "--policy", "0.5,0.5", "--cost", 2)
+    assert "West can be asked from now on; the guarantee is as before, it holds whoever is asked" in said
+    assert "does not name 'West': write it there too, as the last of the mediators" in said
+    assert "mediators cannot change, the study has begun with 'West': write it there again; gobetween retire NAME" in refused(
+        folder, "ask"
+    )
+    file.write_text(f'{text}\n[[mediators]]\nname = "West"\npolicy = [0.5, 0.5]\ncost = 2.0\n', encoding="utf-8")
+    good(folder, "ask")
+    file.write_text(f'{file.read_text(encoding="utf-8")}\n[[mediators]]\nname = "East"\ncost = 3.0\n', encoding="utf-8")
+    assert "the study has begun without 'East'; gobetween add-mediator NAME takes in a new one" in refused(folder, "ask")
+    assert "write it there" not in good(folder, "add-mediator", "East")  # what the file says of it is taken from there
+    assert [row["mediator"] for row in data(folder, "status")["mediators"]][-2:] == ["West", "East"]
+    assert "is asked no more; its open queries stay open" in good(folder, "retire", "East")
+    assert "already recorded" in good(folder, "retire", "East")
+    assert "East (retired)" in good(folder, "status")
+    assert "one arm would remain" in refused(folder, "retire", "letter", "--arm")
+    assert "no number" in refused(folder, "add-mediator", "Q", "--policy", "0.5,half")
+    assert data(folder, "doctor")["complaints"] == []

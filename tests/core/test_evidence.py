@@ -3,11 +3,13 @@
 import math
 from typing import Any
 
+import naive
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 import gobetween as gb
-from gobetween.core.evidence import arm_report, weigh
+from gobetween.core.evidence import arm_report, in_play, resolvable, weigh
 from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.stopper import glr
 
@@ -64,3 +66,67 @@ def test_a_confidence_sequence_spends_its_share_of_delta_on_both_sides(family: A
         both = np.logaddexp(one_side(family, n, S, end, 1.0), one_side(family, n, S, end, -1.0)) - math.log(2.0)
         assert both == pytest.approx(math.log(arms / delta), abs=1e-6)
     assert report.low < S / n < report.high
+
+
+def pair(family: gb.Family, counts: list[int], sums: list[float], a: int, b: int) -> float:
+    """ln E_{a>b} as docs/stopping.md has it, on a fine grid: from above."""
+    low, high = naive.places(family)
+    means = naive.place_of(family, np.array(sums) / counts)
+    low, high = max(low, means.min() - 3.0), min(high, means.max() + 3.0)
+    x = np.linspace(low, high, 2001)[1:-1]
+    up, down = naive.log_M(family, counts[a], sums[a], x, 1), naive.log_M(family, counts[b], sums[b], x, -1)
+    below = np.minimum.accumulate(up)  # the least of a up to each place of b
+    return float((below + down).min())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_an_arm_is_out_of_play_when_another_is_proven_better(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    family, K = (gb.Bernoulli(), gb.Gaussian(1.0))[seed % 2], 4
+    counts = rng.integers(5, 120, K)
+    means = rng.uniform(0.1, 0.9, K) * (1.0 if seed % 2 == 0 else 2.0)
+    sums = rng.binomial(counts, means).astype(float) if seed % 2 == 0 else counts * means
+    seen = tally(*zip(counts.tolist(), sums.tolist(), strict=True))
+    for b in range(K):
+        others = [a for a in range(K) if sums[a] / counts[a] > sums[b] / counts[b]]
+        most = max((pair(family, counts.tolist(), sums.tolist(), a, b) for a in others), default=-np.inf)
+        for side in (-0.03, 0.03):  # around the risk at which it is out
+            delta = (K - 1) * float(np.exp(-max(most, -9.0) - side))
+            if delta < 1.0:
+                assert in_play(family, seen, delta)[b] == (side > 0.0)
+
+
+def test_arms_that_were_not_seen_are_in_play() -> None:
+    assert in_play(FAMILY, tally((0, 0.0), (0, 0.0)), 0.1).tolist() == [True, True]
+    assert in_play(FAMILY, tally((100, 95.0), (100, 5.0), (0, 0.0)), 0.1).tolist() == [True, False, True]
+
+
+def test_the_best_arm_is_seldom_out_of_play() -> None:
+    """At any of the looks, with a rule that pulls what seems best: at most once in 1/δ runs."""
+    rng, delta, runs, lost = np.random.default_rng(7), 0.3, 400, 0
+    for _ in range(runs):
+        counts, sums = np.ones(3, np.int64), (rng.random(3) < 0.5).astype(float)
+        for look in (4, 8, 16, 32, 64, 128):
+            while counts.sum() < look:
+                a = int(rng.integers(3)) if rng.random() < 0.3 else int(np.argmax(sums / counts))
+                counts[a] += 1
+                sums[a] += rng.random() < 0.5
+            if not in_play(FAMILY, tally(*zip(counts.tolist(), sums.tolist(), strict=True)), delta)[0]:
+                lost += 1
+                break
+    assert lost <= binom.ppf(0.999, runs, delta)
+
+
+@pytest.mark.parametrize("family", [gb.Gaussian(2.0), gb.Bernoulli(), gb.Poisson(), gb.Exponential()], ids=lambda f: f.name)
+def test_a_gap_that_can_be_told_holds_the_evidence_needed(family: gb.Family) -> None:
+    gap = resolvable(family, 0.8, 200.0, 300.0, 5.0)
+    assert gap is not None
+    assert float(naive.transport(family, 0.8, 0.8 - gap, 200.0, 300.0)) == pytest.approx(5.0, rel=1e-4)
+    twice = resolvable(family, 0.8, 400.0, 600.0, 5.0)
+    assert twice is not None
+    assert twice < gap
+
+
+def test_a_gap_wider_than_the_family_cannot_be_told() -> None:
+    assert resolvable(gb.Bernoulli(), 0.5, 3.0, 3.0, 50.0) is None
+    assert resolvable(gb.Bernoulli(), 0.5, 3.0, 0.0, 1.0) is None

@@ -33,6 +33,8 @@ def drawn() -> dict[str, Any]:
         "mediators": figures.mediator_shares(PROBLEM.mediators, [0.5, 0.5], bound.omega),
         "arms": figures.arm_shares(PROBLEM.arms, [0.5, 0.5], PROBLEM.policies.T @ bound.omega),
         "estimates": figures.estimates(reports),
+        "worth": figures.mediator_worths(PROBLEM.mediators, [20.0, math.inf], bound.T_star, "queries"),
+        "risks": figures.cost_by_risk({"as guessed": 8.0, HOSTILE: 32.0}, [0.1, 0.01], "queries"),
         "price": figures.mediation_price([0.0, 1.0], [0.0, 1.0], [[1.0, 2.0], [1.0, 3.0]], "x", "y"),
     }
 
@@ -63,7 +65,7 @@ def test_hostile_names_are_shown_not_run(tmp_path: Path) -> None:
         alerts: list[str] = []
         page.on("dialog", lambda dialog: alerts.append(dialog.message))
         page.goto(path.as_uri())
-        page.wait_for_function("document.querySelectorAll('.plotly .main-svg').length >= 7")
+        page.wait_for_function("document.querySelectorAll('.plotly .main-svg').length >= 9")
         assert alerts == []
         assert page.complaints == []
         assert page.locator("h1").inner_text() == HOSTILE

@@ -8,7 +8,7 @@ import gobetween as gb
 from gobetween.pages import plan as plan_page
 from gobetween.pages import status as status_page
 from gobetween.pages import study as study_page
-from gobetween.pages.blocks import Grid, Section, Text
+from gobetween.pages.blocks import Grid, Picture, Section, Text
 from gobetween.pages.html import render
 from gobetween.pages.runs import summary_blocks
 from gobetween.simulation.plan import make_plan
@@ -51,15 +51,41 @@ def test_a_plan_is_a_page() -> None:
     parts = plan_page.sections(make_plan(PROBLEM, (0.1, 0.01)))
     assert [section.title for section in parts] == [
         "", "Least expected cost: no method does better on average", "Whom to ask, and how often for each delta",
-        "What they will pull", "",
+        "What they will pull", "What each mediator is worth", "A new mediator", "If the means are closer together or farther apart",
+        "",
     ]  # fmt: skip
-    facts, targets, mediators, arms = grids(parts)
+    facts, targets, mediators, arms, worths, gaps = grids(parts)
+    assert [row[0] for row in worths.rows] == ["m", "n"]
+    assert [row[0] for row in gaps.rows] == ["0.5 times", "0.75 times", "as guessed", "1.5 times", "2 times"]
     assert [name for name, _ in facts.rows] == ["Rewards", "Best arm", "Hardest rival", "T*", "Price of mediation"]
     assert [row[0] for row in targets.rows] == ["0.1", "0.01"]
     assert [row[0] for row in mediators.rows] == ["m", "n"]
     assert [row[0] for row in arms.rows] == ["<a>", "b"]
     assert "&lt;a&gt;" in render("plan", parts)
     assert plan_page.title_of("", make_plan(PROBLEM)) == "2 arms, 2 mediators"
+
+
+def test_a_plan_says_what_would_change_it() -> None:
+    ladder = gb.Problem(
+        [1.0, 0.5, 0.0], [[0.8, 0.2, 0.0], [0.5, 0.0, 0.5]], mediators=["only one", "other"], family=gb.Gaussian(1.0)
+    )
+    parts = plan_page.sections(make_plan(ladder, (0.1,)), drawn=True)
+    named = {part.title: part for part in parts}
+    worths = named["What each mediator is worth"].blocks[0]
+    assert isinstance(worths, Grid)
+    assert [row[:2] for row in worths.rows] == [["only one", "impossible"], ["other", "impossible"]]
+    sentences = texts([named["A new mediator"]])
+    assert "The best policy of a new mediator is arm" in sentences[0]
+    assert sentences[1].startswith("To halve T*, ")
+    pictures = [block.name for part in parts for block in part.blocks if isinstance(block, Picture)]
+    assert pictures == ["worth", "risks"]
+    rare = make_plan(gb.Problem([1.0, 0.0], [[0.99, 0.01], [0.98, 0.02]], family=gb.Gaussian(1.0)))
+    (part,) = (part for part in plan_page.sections(rare) if part.title == "A new mediator")
+    assert texts([part])[1].endswith("is enough.")
+    free = make_plan(gb.Problem([1.0, 0.0], [[0.5, 0.5]], family=gb.Gaussian(1.0)))
+    (part,) = (part for part in plan_page.sections(free) if part.title == "A new mediator")
+    assert texts([part])[0] == "No new mediator lowers T* while a query costs as much as now."
+    assert "would have to cost 0.5 of what one costs now or less" in texts([part])[1]
 
 
 def test_a_tie_is_one_sentence() -> None:

@@ -8,7 +8,7 @@ from scipy.stats import binom, norm
 
 import gobetween as gb
 from gobetween.simulation.runs import Runs
-from gobetween.simulation.summary import exact_interval, mean_and_half_width
+from gobetween.simulation.summary import exact_interval, mean_and_half_width, summary_table
 
 PROBLEM = gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.1, 0.9]], family=gb.Gaussian(1.0))
 
@@ -17,6 +17,21 @@ def runs(tau: list[int], correct: list[bool], censored: list[bool], problem: gb.
     column = np.array(tau, np.int64)[:, None]
     asked = np.stack([column, np.zeros_like(column)], axis=2)
     return Runs((0.1,), column, np.array(correct)[:, None], np.array(censored)[:, None], asked, asked, problem)
+
+
+def test_runs_are_decided_within_a_budget_of_queries_and_of_cost() -> None:
+    priced = gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.1, 0.9]], costs=[3.0, 1.0], family=gb.Gaussian(1.0))
+    made = runs([10, 20, 30, 40], [True, False, True, False], [False, False, False, True], priced)
+    assert made.summary()[0].decided is None
+    assert [made.within(queries=most).summary()[0].decided for most in (9, 10, 20, 40)] == [0.0, 0.25, 0.5, 0.75]
+    assert [made.within(cost=most).summary()[0].decided for most in (29.9, 30.0, 60.0)] == [0.0, 0.25, 0.5]
+    row = made.within(queries=30, cost=60.0).summary()[0]
+    assert (row.decided, row.decided_low, row.decided_high) == (0.5, *exact_interval(2, 4))
+    assert summary_table([row], False)[0][-1] == "within budget"
+    assert summary_table([row], False)[1][0][-1] == "50.0%"
+    assert summary_table(made.summary(), False)[0][-1] == "ratio"
+    with pytest.raises(gb.SpecError, match=r"budget.cost = -1: must be a positive number"):
+        made.within(cost=-1)
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 30), (1, 30), (7, 30), (29, 30), (30, 30)])

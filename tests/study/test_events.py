@@ -44,6 +44,9 @@ def lived(new: Callable[..., Study], clock: Clock) -> Study:
     study.resume()
     clock.now -= 7200
     study.note("before it began")
+    study.add_mediator("w", policy=[0.2, 0.3, 0.5])
+    study.retire("w")
+    study.retire("c", what="arm")
     return study
 
 
@@ -78,7 +81,7 @@ def test_every_kind_has_its_effect_and_every_effect_its_kind() -> None:
     assert effects == set(KINDS)
     state = StudyState(parse_study(SPEC, "test"))
     assert tuple(state.counts["x"]) == COUNTS
-    assert tuple(list(state_row(state))[3:-2]) == COUNTS
+    assert tuple(list(state_row(state))[4:-2]) == COUNTS
 
 
 def state_row(state: StudyState) -> Any:
@@ -98,6 +101,9 @@ def state_row(state: StudyState) -> Any:
         ),
         ({"kind": "silent", "query": 3, "mediator": "x"}, "query 3 silent"),
         ({"kind": "away", "mediator": "x"}, "x away"),
+        ({"kind": "added", "mediator": "x"}, "x joined"),
+        ({"kind": "retired", "mediator": "x"}, "x retired"),
+        ({"kind": "dropped", "arm": "a"}, "arm a retired"),
         ({"kind": "paused"}, "the study paused"),
         ({"kind": "stopped", "verdict": "budget", "arm": "a"}, "stopped (budget): a"),
         ({"kind": "edited", "field": "lease", "old": 1, "new": 2}, "lease changed from 1 to 2"),

@@ -68,6 +68,29 @@ def test_an_expiry_may_bring_the_verdict_before_anything_is_asked(new: Callable[
     assert study.doctor() == []
 
 
+def test_at_the_end_of_a_budget_the_study_says_how_sure_it_is(new: Callable[..., Study]) -> None:
+    study, rng = new(budget={"queries": 60}), random.Random(4)
+    for _ in range(60):
+        for query in study.ask():
+            answer(study, query, rng, (0.75, 0.7, 0.02))
+    status = study.status()
+    assert status.sentence.startswith("The budget is used up; '")
+    assert f"p-value {status.p_value:.3g}" in status.sentence
+    assert sorted(status.in_play) == ["a", "b"]
+    assert status.how_far.startswith(
+        "Still in play: 'a' and 'b'; the other arm is not the best (wrong with probability at most 0.1)."
+    )
+    assert "more queries are to be expected" in status.how_far
+    assert "That costs about" in status.how_far
+    assert status.outlook is not None
+    assert status.outlook.twice is not None
+    assert status.outlook.now is None or status.outlook.twice < status.outlook.now
+    assert f"twice as many one of about {float(f'{status.outlook.twice:.2g}'):g}." in status.how_far
+    told = status.to_dict()
+    assert told["in_play"] == status.in_play
+    assert set(told["outlook"]) == {"leader", "rival", "gap", "now", "twice"}
+
+
 def test_budgets_and_mediators_that_are_not_needed(new: Callable[..., Study]) -> None:
     twins = [
         {"name": "x", "policy": [0.5, 0.5]},

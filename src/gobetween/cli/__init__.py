@@ -30,6 +30,8 @@ COMMANDS = {
     "cancel": "Withdraw an open query.",
     "away": "Ask a mediator no more until it is back.",
     "back": "A mediator can be asked again.",
+    "add-mediator": "Take in one mediator more.",
+    "retire": "Ask a mediator no more, or leave an arm out of the question.",
     "pause": "Issue no more queries for now.",
     "resume": "Go on after a pause or a verdict.",
     "rename": "Give an arm or a mediator another name.",
@@ -45,7 +47,7 @@ COMMANDS = {
 #: Files that hold several commands, each under its own name; any other command is `command` in a file of its own name.
 SHARED = {
     "asking": ("ask", "tell", "correct", "void", "cancel", "pending"),
-    "people": ("away", "back", "pause", "resume", "rename", "check", "note"),
+    "people": ("away", "back", "add-mediator", "retire", "pause", "resume", "rename", "check", "note"),
     "backup": ("backup", "restore"),
     "looking": ("status", "events", "export", "report", "doctor"),
 }
@@ -80,7 +82,7 @@ class _Verbs(click.Group):
             return None
         home = next((file for file, names in SHARED.items() if cmd_name in names), None)
         module = import_module(f"gobetween.cli.{home or cmd_name}")
-        command: click.Command = getattr(module, cmd_name if home else "command")
+        command: click.Command = getattr(module, cmd_name.replace("-", "_") if home else "command")
         return command
 
     def invoke(self, ctx: click.Context) -> object:

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gobetween.cli.plugins import ready
+from gobetween.cli.simulate import BUDGET, budget_of
 from gobetween.cli.terminal import bar, print_json, show_page, target
 from gobetween.errors import GoBetweenError, ResultsError
 from gobetween.export import numbered
 
 if TYPE_CHECKING:
+    from gobetween.files.problem import Budget
     from gobetween.simulation.executors import Workers
     from gobetween.simulation.results import Results
 
@@ -45,6 +47,7 @@ def command() -> None:
 @click.option("--executor", type=click.Choice(["threads", "processes", "dask"]), default="threads", show_default=True)
 @click.option("--address", help="Of a Dask scheduler; without it --executor dask starts processes on this machine.")
 @click.option("--workers", type=int, help="How many [default: one for each core].")
+@click.option("--budget", type=float, help=f"{BUDGET} [default: the file's].")
 @click.option("--report", "report_to", type=click.Path(), help="Also write a page with tables and figures to this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/experiment.md).")
 def run(
@@ -54,6 +57,7 @@ def run(
     executor: str,
     address: str | None,
     workers: int | None,
+    budget: float | None,
     report_to: str | None,
     as_json: bool,
 ) -> None:
@@ -63,6 +67,7 @@ def run(
     from gobetween.simulation.runner import run_experiment
 
     experiment = read_experiment(file)
+    limit = budget_of(budget, experiment.budget)
     wanted = experiment.runs if runs is None else runs
     path = Path(out or Path(file).with_suffix(".sqlite").name)
     if report_to:
@@ -76,7 +81,7 @@ def run(
             if executor == "threads":
                 os._exit(130)  # threads cannot be called back; the file is whole at every moment
             sys.exit(130)
-    _show(path, report_to, as_json)
+    _show(path, limit, report_to, as_json)
 
 
 @contextmanager
@@ -103,10 +108,10 @@ def _check_folder(report_to: str) -> None:
         raise ResultsError(f"--report {report_to}: cannot be made ({error.strerror})") from None
 
 
-def _show(path: Path, report_to: str | None, as_json: bool) -> None:
+def _show(path: Path, budget: "Budget", report_to: str | None, as_json: bool) -> None:
     from gobetween.simulation.results import load_results
 
-    results = load_results(path)
+    results = load_results(path).within(queries=budget.queries, cost=budget.cost)
     if report_to:
         from gobetween.pages.comparison import sections
         from gobetween.pages.html import write_report

@@ -1,7 +1,8 @@
 """`gobetween plan`: read a file, plan, show."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -10,7 +11,11 @@ from gobetween.cli.terminal import print_json, show_page
 from gobetween.cli.words import told
 from gobetween.cli.work import small_problem
 from gobetween.errors import GoBetweenError, SpecError
+from gobetween.files.paths import path_of
 from gobetween.files.toml import read_toml
+
+if TYPE_CHECKING:
+    from gobetween.simulation.plan import Plan
 
 T = TypeVar("T")
 
@@ -20,9 +25,10 @@ T = TypeVar("T")
 @click.option(
     "--delta", metavar="D[,D…]", help="Risks of a wrong answer, such as 0.1,0.01 [default: the file's, or 0.1,0.05,0.01]."
 )
+@click.option("--report", "report_to", type=click.Path(), help="Also write a page with tables and figures to this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/plan.md).")
-def command(file: str, delta: str | None, as_json: bool) -> None:
-    """How many queries an experiment needs at least, whom to ask, and who is not needed.
+def command(file: str, delta: str | None, report_to: str | None, as_json: bool) -> None:
+    """How many queries an experiment needs at least, whom to ask, who is not needed, and what would change that.
 
     FILE is a problem in TOML: arms with guessed means, mediators with policies and costs.
     """
@@ -34,12 +40,22 @@ def command(file: str, delta: str | None, as_json: bool) -> None:
     spec = parse_spec(data, file)
     deltas = deltas_of(delta, spec.settings.delta)
     plan = named(file, lambda: make_plan(spec.problem, deltas or DELTAS))
+    page = _write(report_to, spec.title, plan) if report_to else None
     if as_json:
         print_json({"title": spec.title} | plan.to_dict())
     else:
         from gobetween.pages.plan import sections, title_of
 
         show_page(title_of(spec.title, plan), sections(plan), ruled=True)
+        if page:
+            click.echo(f"\nThe report is {page}.")
+
+
+def _write(folder: str, title: str, plan: "Plan") -> Path:
+    from gobetween.pages.html import write_report
+    from gobetween.pages.plan import sections, title_of
+
+    return write_report(path_of(folder), title_of(title, plan), sections(plan, drawn=True))
 
 
 def named(source: str, work: Callable[[], T]) -> T:

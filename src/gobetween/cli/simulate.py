@@ -1,6 +1,7 @@
 """`gobetween simulate`: play a problem many times with the rules of your choice."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -16,9 +17,12 @@ from gobetween.files.toml import read_toml
 if TYPE_CHECKING:
     from gobetween.core.problem import Problem
     from gobetween.core.question import Question
+    from gobetween.files.problem import Budget
     from gobetween.files.rules import Named
     from gobetween.simulation.runs import Runs
     from gobetween.simulation.summary import Summary
+
+BUDGET = "Also count the runs that are decided within this cost (without costs: queries)"
 
 
 @click.command("simulate")
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
 @choice("stopping", "When to stop: {words} [default: the file's, or {default}].", metavar="RULE")
 @choice("question", "What to find out: {words} [default: the file's, or {default}].", metavar="QUESTION")
 @click.option("--max-steps", type=int, help="Runs that take longer are censored [default: the file's, or 10,000,000].")
+@click.option("--budget", type=float, help=f"{BUDGET} [default: the file's].")
 @click.option("--workers", type=int, default=None, help="Threads [default: one for each core].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/simulate.md).")
 @click.option("--csv", type=click.Path(), help="Also write one row for each run and delta to this file.")
@@ -42,6 +47,7 @@ def command(
     stopping: str | None,
     question: str | None,
     max_steps: int | None,
+    budget: float | None,
     workers: int | None,
     as_json: bool,
     csv: str | None,
@@ -58,6 +64,7 @@ def command(
 
     spec = parse_spec(data, file)
     settings = spec.settings
+    limit = budget_of(budget, settings.budget)
     deltas = deltas_of(delta, settings.delta) or DELTAS
     who, when = _rule("sampling", sampling, settings.sampling, file), _rule("stopping", stopping, settings.stopping, file)
     asked = _question(question, settings.question)
@@ -70,7 +77,7 @@ def command(
         )
     if csv:
         _write(csv, result)
-    rows = summarise(spec.problem, result)
+    rows = summarise(spec.problem, replace(result, budget=limit))
     if as_json:
         about = {"title": spec.title, "format": 1, "sampling": who.name, "stopping": when.name, "runs": runs, "seed": seed}
         about |= {"family": spec.problem.family.to_dict(), "question": asked.to_dict()}
@@ -90,6 +97,13 @@ def _question(option: str | None, in_file: "Question | None") -> "Question":
     if option is not None:
         return parse_question(table_of(option), "--question")
     return in_file or BEST
+
+
+def budget_of(option: float | None, in_file: "Budget") -> "Budget":
+    """The budget of the option, a cost, or else that of the file."""
+    from gobetween.files.problem import parse_budget
+
+    return in_file if option is None else named("--budget", lambda: parse_budget({"cost": option}))
 
 
 def first(*values: int | None) -> int:

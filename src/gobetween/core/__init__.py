@@ -1,7 +1,7 @@
 """The mathematics: pure, compiled, without I/O, clock or global state. In reading order:
 
 - what is paid: `family` (the contract), `mixtures`, `families`, `trials`; what is asked: `problem`;
-- the lower bound: `transport` (f_a), `certificate`, `interior` (cold), `active` (warm), `game`, `bound`, `geometry`;
+- the lower bound: `transport` (f_a), `certificate`, `interior` (cold), `active` (warm), `game`, `bound`, `geometry`, `design`;
 - a run: `state`, `tracking`, `eprocess`, `rule` (the contracts), `sampling` and `stopping` (rules as values), `sampler` and
   `stopper` (rules at work), `pursuit` (`whole` for plain Python), `ranks`, `contrast` and `narrow` (the defaults),
   `frank_wolfe` and `hedge` (of the literature), `absence` (around whom they plan), `step`, `loops`; what it says: `evidence`,

@@ -6,11 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from gobetween.core.asked import BEST, stopper_for, threshold_for
+from gobetween.core.eprocess import PRODUCT, log_evalue
 from gobetween.core.family import Family, two_sided
 from gobetween.core.question import Question
 from gobetween.core.rule import StoppingRule
 from gobetween.core.state import Tally
 from gobetween.core.stopper import AnyStopper, glr
+from gobetween.core.transport import evidence
+from gobetween.core.types import Bools
+
+OTHERS = 8  # arms, besides the leader, that may put another out of play
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,46 @@ def weigh(
     mask = np.zeros(K, np.bool_)
     at_work.answer(int(best), mask)
     return Evidence(int(best), tuple(np.flatnonzero(mask).tolist()), max(statistic, 0.0), constant + growth, p_value)
+
+
+def in_play(family: Family, tally: Tally, delta: float, pairs: float | None = None) -> Bools:
+    """[K] the arms that can still be best: with probability ≥ 1 − δ the best arm is among them at all times.
+
+    Arm b is out while, for some arm a, ln E_{a>b} ≥ ln((K−1)/δ). Of the best arm each of the K−1 others ever reaches that with
+    probability at most δ/(K−1). Others are those pulled most and the leader, for there may be very many.
+    `pairs`: ln of the pairs that share the risk, where these are not K−1.
+    """
+    still, mu = np.ones(len(tally.N_a), np.bool_), tally.mu_hat
+    limit = (math.log(len(tally.N_a) - 1) if pairs is None else pairs) - math.log(delta)
+    seen = np.flatnonzero(tally.N_a)
+    if not len(seen):
+        return still
+    leader = seen[np.argmax(mu[seen])]
+    others = [int(leader), *(int(a) for a in seen[np.argsort(-tally.N_a[seen], kind="stable")][:OTHERS] if a != leader)]
+    for b in map(int, seen):
+        still[b] = not any(mu[a] > mu[b] and log_evalue(family, tally, PRODUCT, a, b, limit) >= limit for a in others)
+    return still
+
+
+def resolvable(family: Family, mean: float, n: float, m: float, needed: float) -> float | None:
+    """The least gap g for which n rewards of this mean and m of the mean less g hold so much evidence; None: none does."""
+    room = mean - family.low
+    most = room * (1.0 - 1e-9) if math.isfinite(room) else 1e50
+
+    def suffices(gap: float) -> bool:
+        return float(evidence(family, mean, mean - gap, n, m)[0]) >= needed
+
+    if not (n > 0 and m > 0 and most > 0.0):
+        return None
+    low, high = 0.0, min(most, 1e-6 * max(1.0, abs(mean)))
+    while not suffices(high):
+        if high >= most:
+            return None
+        low, high = high, min(most, 2.0 * high)
+    while high - low > 1e-6 * high:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    return high
 
 
 def next_look(t: int) -> int:

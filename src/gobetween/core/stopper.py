@@ -5,11 +5,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gobetween.core.contrast import add_to_contrast, clear_contrast, contrasts, give_up, new_contrast, restore_contrasts
+from gobetween.core.contrast import (
+    Contrast,
+    add_to_contrast,
+    clear_contrast,
+    contrasts,
+    give_up,
+    new_contrast,
+    restore_contrasts,
+)
 from gobetween.core.eprocess import PRODUCT, Pairing, log_evalue
 from gobetween.core.examiner import Examiner
 from gobetween.core.family import Family
-from gobetween.core.jit import by_type, inlined, leaf
+from gobetween.core.jit import by_type, inlined, jit, leaf
 from gobetween.core.narrow import Narrow, add_to_narrow, give_up_narrow, new_narrow
 from gobetween.core.ranks import Ranks, largest_evidence, least_evidence, new_ranks, within_reach
 from gobetween.core.rule import Looks, StoppingRule, compiled_form, first_memory, observe, remember, statistic
@@ -24,7 +32,7 @@ class Stopper(NamedTuple):
     """One of our rules at work: stop when the statistic reaches c(δ) + h(t)."""
 
     shape: int  # POLYNOMIAL: Z, h = power · ln t; ITERATED_LOG: Z, h = ln(1 + ln t); PAIRS, RANKS: an e-process, h = 0
-    power: float
+    power: float  # of POLYNOMIAL; of PAIRS ln of the pairs that share the risk, where these are not the leader's
     ranks: Ranks
 
     def judge(self, family: Family, tally: Tally, t: int, constants: Floats, passed: int) -> tuple[int, int]:
@@ -82,7 +90,9 @@ class Stopper(NamedTuple):
         if not Z > 0.0:
             return 0.0
         if self.shape in (RANKS, PAIRS):
-            return (math.log(len(tally.N_a) - 1) if self.shape == PAIRS else 0.0) - statistic
+            if self.shape == PAIRS and self.power == 0.0:
+                return math.log(len(tally.N_a) - 1) - statistic
+            return self.power - statistic
         return -by_ranks(family, tally)
 
     def corrected(self, a: int) -> None:
@@ -266,3 +276,11 @@ def least_evalue(family: Family, tally: Tally, pairing: Pairing, best: int, enou
             if not least >= enough:
                 return least
     return least
+
+
+@jit
+def evidence_by_pairs(family: Family, tally: Tally, best: int) -> float:
+    """The smallest ln E_{best>b} over rivals by products alone, for rules of one's own."""
+    none = np.zeros((0, 0))
+    pairing = Pairing(Contrast(0.0, 1.0, none, none, none), 0.0, Narrow(0.0, 0.0, 1.0, np.zeros((3, 0))), 0.0)
+    return least_evalue(family, tally, pairing, best, -math.inf)

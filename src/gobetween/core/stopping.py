@@ -78,6 +78,36 @@ class EProcess(StoppingRule):
         return new_examiner(question, K, self.contrast if K <= MOST_ARMS else 0.0, family.sigma, self.still)
 
 
+@register
+@dataclass(frozen=True)
+class AllPairs(StoppingRule):
+    """Stop when the leader is proven better than each arm that is left, at a risk shared among all pairs there ever were.
+
+    **Proven**, also if arms are left out at any time and for any reason, their rewards included: the rule of a study once an
+    arm was retired (docs/stopping.md, Arms that are retired). arms: how many there were; 0 for as many as there are.
+    """
+
+    name: ClassVar[str] = "all-pairs"
+    arms: int = 0
+
+    def __post_init__(self) -> None:
+        if not (is_number(self.arms) and self.arms == int(self.arms) and self.arms >= 0):
+            raise ProblemError(f"arms = {self.arms!r}: must be a whole number, 0 or more")
+
+    def pairs(self, K: int) -> float:
+        """The logarithm of the number of pairs."""
+        n = max(K, self.arms)
+        return math.log(n) + math.log(n - 1) - math.log(2.0)
+
+    def threshold(self, K: int, delta: float, family: Family) -> float:
+        return self.pairs(K) - math.log(delta)
+
+    def at_work(self, K: int, family: Family) -> "Stopper":
+        from gobetween.core.stopper import PAIRS, new_stopper
+
+        return new_stopper(PAIRS, self.pairs(K))
+
+
 #: What does not depend on the order of answers: the rule of logs, whose parts may be counted apart.
 BY_COUNTS = EProcess(contrast=0.0, narrow=0.0)
 

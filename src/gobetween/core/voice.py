@@ -33,14 +33,16 @@ class Account:
         """The first alarm that breaks the guarantee: then no arm is named."""
         return broken(self.alarms)
 
-    def headline(self, unit: str = "counted answer", who: str = "the learner", condition: str = "") -> str:
+    def headline(
+        self, unit: str = "counted answer", who: str = "the learner", condition: str = "", best: str = "The best arm"
+    ) -> str:
         """The answer in one sentence; what is wrong, if something is. `condition` is the end of a guarantee's sentence."""
         if self.broken is not None:
             return broken_words(self.broken)
         if self.leader is None:
             return f"Nothing is known yet: no {unit.removeprefix('counted ')} has been counted."
         if self.certain:
-            named = self.question.sentence(self.answer or (self.leader,))
+            named = self.question.sentence(self.answer) if self.question != BEST else f"{best} is {self.leader!r}"
             return f"{named}; this is wrong with probability at most {self.delta:g}{condition}."
         if self.question != BEST:
             seems = self.question.sentence(self.answer)

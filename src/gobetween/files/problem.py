@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from gobetween.core.problem import Problem
 from gobetween.core.question import Question
 from gobetween.errors import SpecError
-from gobetween.files.fields import naming, number, only, tables, text, typed, unique_name, whole
+from gobetween.files.fields import naming, number, only, show, tables, text, typed, unique_name, whole
 from gobetween.files.rules import Named, family_in, parse_question, parse_rule
 from gobetween.files.toml import read_toml
 
@@ -45,6 +45,20 @@ class Cast:
 
 
 @dataclass(frozen=True)
+class Budget:
+    """Where a study stops in any case: queries, cost or both."""
+
+    queries: int | None = None
+    cost: float | None = None
+
+    def __bool__(self) -> bool:
+        return self.queries is not None or self.cost is not None
+
+
+NO_BUDGET = Budget()
+
+
+@dataclass(frozen=True)
 class Settings:
     """How the problem is to be run; empty or None where the file is silent."""
 
@@ -54,6 +68,7 @@ class Settings:
     runs: int | None
     seed: int | None
     max_steps: int | None
+    budget: Budget
     question: Question | None = None
 
 
@@ -102,8 +117,21 @@ def parse_settings(data: Mapping[str, Any]) -> Settings:
         whole(data, "runs", 1),
         whole(data, "seed", 0),
         whole(data, "max_steps", 1),
+        parse_budget(data.get("budget", {})),
         None if data.get("question") is None else parse_question(data["question"], "question"),
     )
+
+
+def parse_budget(value: Any) -> Budget:
+    """A table with queries, cost or both."""
+    table = typed(value, Mapping, "budget", "a table with queries, cost or both")
+    only(table, ("queries", "cost"), "budget.")
+    cost = table.get("cost")
+    if cost is not None and number(cost, "budget.cost") <= 0.0:
+        raise SpecError(f"budget.cost = {show(cost)}: must be a positive number")
+    with naming("budget"):
+        queries = whole(table, "queries", 1)
+    return Budget(queries, None if cost is None else float(cost))
 
 
 def _rules(data: Mapping[str, Any], side: str) -> tuple[Named, ...]:

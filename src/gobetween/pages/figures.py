@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gobetween.core.bound import binary_kl
 from gobetween.core.evidence import ArmReport
 from gobetween.errors import GoBetweenError
 from gobetween.paper.trace import Trace
@@ -168,6 +169,42 @@ def mediation_price(
         colorbar={"title": {"text": "price of<br>mediation"}, "thickness": 18, "exponentformat": "none"},
     )  # fmt: skip
     return dress(go.Figure(contour), title, x_name, y_name)
+
+
+def mediator_worths(names: Sequence[str], T_without: Sequence[float], T_star: float, unit: str, title: str = "") -> Any:
+    """T* without each mediator, beside T* with all; a bar to the edge where an arm is then never pulled."""
+    go = graph_objects()
+    known = [T for T in T_without if math.isfinite(T)]
+    edge = 1.5 * max([T_star, *known])
+    figure = go.Figure()
+    figure.add_bar(
+        y=list(range(len(names))), x=[min(T, edge) for T in T_without], name="T* without it", orientation="h",
+        text=["impossible" if math.isinf(T) else "" for T in T_without], textposition="inside",
+        hovertext=[shown(name) for name in names],
+        marker={"color": TONES[3], "line": {"color": INK, "width": 1},
+                "pattern": {"shape": ["/" if math.isinf(T) else "" for T in T_without]}},
+    )  # fmt: skip
+    line = {"color": INK, "dash": "dash", "width": 2}
+    ends = [-0.5, len(names) - 0.5]
+    figure.add_scatter(x=[T_star, T_star], y=ends, name="T* with all mediators", mode="lines", line=line)
+    labels = [label(name) for name in names]
+    x = {"range": [0.0, edge]}
+    return dress(
+        figure, title, f"T* ({unit})", "mediator", x=x, y=named_axis(labels), rows=max(_lines(labels), 2 * len(labels))
+    )
+
+
+def cost_by_risk(curves: Mapping[str, float], deltas: Sequence[float], unit: str, title: str = "") -> Any:
+    """kl(δ, 1−δ) T* against δ, for each T*."""
+    go = graph_objects()
+    figure = go.Figure()
+    for i, (name, T_star) in enumerate(curves.items()):
+        least = [binary_kl(delta) * T_star for delta in deltas]
+        figure.add_scatter(x=list(deltas), y=least, name=label(name), **_line(i, marks=False))
+    x = log_axis(deltas)
+    x["range"].reverse()
+    spread = [binary_kl(delta) * T for T in curves.values() for delta in (min(deltas), max(deltas))]
+    return dress(figure, title, "risk δ of a wrong answer", f"least expected {unit} (log scale)", x=x, y=log_axis(spread))
 
 
 def _bars(

@@ -2,6 +2,7 @@
 
 from gobetween.core.voice import family_words
 from gobetween.export import numbered
+from gobetween.pages import design
 from gobetween.pages.blocks import Block, Grid, Section, Text
 from gobetween.simulation.plan import Plan
 
@@ -14,13 +15,13 @@ def title_of(title: str, plan: Plan) -> str:
     return title or f"{numbered(plan.problem.K, 'arm')}, {numbered(plan.problem.E, 'mediator')}"
 
 
-def sections(plan: Plan) -> list[Section]:
-    """Facts, targets, mediators, arms, remarks."""
+def sections(plan: Plan, drawn: bool = False) -> list[Section]:
+    """Facts, targets, mediators, arms, what would change the cost, remarks; with figures where a report is written."""
     if plan.bound.status == "tie":
         names = " and ".join(plan.best_arms)
         return [Section("", [Text(f"{names} share the best mean: no number of queries can tell which is best (T* = ∞).")])]
-    parts = [Section("", _facts(plan)), _targets(plan), _mediators(plan), _arms(plan), Section("", _notes(plan))]
-    return [part for part in parts if part.blocks]
+    parts = [Section("", _facts(plan)), _targets(plan), _mediators(plan), _arms(plan)]
+    return [part for part in (*parts, *design.sections(plan, drawn), Section("", _notes(plan))) if part.blocks]
 
 
 def _facts(plan: Plan) -> list[Block]:

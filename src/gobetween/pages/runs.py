@@ -19,6 +19,18 @@ def rewards_text(problem: Problem) -> Text:
     return Text(f"Rewards: {family_words(problem.family)}")
 
 
+def budget_texts(rows: Sequence[Summary]) -> list[Text]:
+    """How sure one may be to be sure before the budget is used up."""
+    return [
+        Text(
+            f"At {row.delta:g}, {row.decided:.1%} of runs were decided within the budget "
+            f"(95% interval {row.decided_low:.1%} to {row.decided_high:.1%})."
+        )
+        for row in rows
+        if row.decided is not None
+    ]
+
+
 def summary_blocks(rows: Sequence[Summary], priced: bool) -> list[Block]:
     """The table, and what must be known to read it."""
     late = [
@@ -33,4 +45,5 @@ def summary_blocks(rows: Sequence[Summary], priced: bool) -> list[Block]:
         summary_grid(rows, priced),
         Text("± and ≤: 95% intervals, of wrong answers exact (Clopper–Pearson).", "note"),
         *late,
+        *budget_texts(rows),
     ]

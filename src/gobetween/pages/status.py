@@ -10,6 +10,7 @@ from gobetween.export import numbered
 from gobetween.logs.report import LogReport
 from gobetween.pages.blocks import Block, Grid, Section, Text
 from gobetween.pages.words import duration, moment
+from gobetween.study.sentences import in_play_words
 from gobetween.study.status import Status
 
 SHOWN = 20  # open queries that are listed
@@ -67,6 +68,8 @@ def answer(status: Status) -> list[Block]:
                 f"{'it is best' if status.question['name'] == BEST.name else 'the answer is right'}."
             )
         )
+    if status.state != "stopped" and len(status.in_play) < len(status.arms):
+        blocks.append(Text(in_play_words(status.in_play, len(status.arms), status.delta)))
     return [*blocks, Text(_spent(status))]
 
 
@@ -101,7 +104,7 @@ def mediator_grid(status: Status) -> Grid:
     shown = ["asked", "told", *(key for key in RARE if any(row[key] for row in table))]
     rows = [
         [
-            row["mediator"] + (" (away)" if row["away"] else ""),
+            row["mediator"] + (" (retired)" if row["retired"] else " (away)" if row["away"] else ""),
             *(f"{row[key]:,}" for key in shown),
             f"{row['share']:.0%}",
             "" if row["target"] is None else f"{row['target']:.0%}",

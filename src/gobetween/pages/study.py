@@ -141,7 +141,9 @@ def _pictures(status: Status, spec: StudySpec, trail: Trail) -> list[Block]:
     pulls = np.array([arm["pulls"] for arm in status.arms], float)
     policies = [row for row in spec.policies if row is not None]
     if pulls.sum() and followed and len(policies) == len(spec.policies):
-        figure = arm_shares(spec.arms, pulls / pulls.sum(), np.array(policies).T @ np.array(target), "What they pulled")
+        left = [spec.arms.index(arm["arm"]) for arm in status.arms]
+        planned = np.array(policies)[:, left].T @ np.array(target)
+        figure = arm_shares([arm["arm"] for arm in status.arms], pulls / pulls.sum(), planned, "What they pulled")
         pictures.append(Picture("arms", figure, "Shares of pulls, and what the followed mediators would pull on average."))
     return pictures
 

@@ -9,7 +9,7 @@ from typing import Any
 from gobetween.core.problem import Problem
 from gobetween.errors import GoBetweenError, SpecError
 from gobetween.files.fields import naming, only, tables, text, typed
-from gobetween.files.problem import KEYS, PROBLEM_KEYS, parse_problem, parse_settings, read_spec
+from gobetween.files.problem import KEYS, NO_BUDGET, PROBLEM_KEYS, Budget, parse_problem, parse_settings, read_spec
 from gobetween.files.rules import Named, default, rule_to_dict
 from gobetween.files.toml import read_toml
 from gobetween.simulation.engine import MAX_STEPS, RUNS, Job, new_job
@@ -53,6 +53,8 @@ class Experiment:
     runs: int
     seed: int
     max_steps: int
+    budget: Budget = NO_BUDGET
+    """Within which it is counted how many runs were decided; it decides no number of a run."""
 
     def __repr__(self) -> str:
         return f"Experiment({self.title!r}, {len(self.cells)} cells, {self.runs} runs of each)"
@@ -89,7 +91,7 @@ def parse_experiment(data: Mapping[str, Any], source: str) -> Experiment:
             for who in sampling
             for when in stopping
         )
-        return Experiment(title, cells, deltas, settings.runs or RUNS, seed, most)
+        return Experiment(title, cells, deltas, settings.runs or RUNS, seed, most, settings.budget)
 
 
 def _job(name: str, problem: Problem, who: Named, when: Named, deltas: tuple[float, ...], seed: int, most: int) -> Job:

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from gobetween.core.bound import LowerBound, lower_bound
+from gobetween.core.design import Design, Newcomer, design_of
 from gobetween.core.geometry import MediationPrice, Redundancy, price_of_mediation, redundant_mediators
 from gobetween.core.problem import Problem
 from gobetween.export import html_table, json_safe
@@ -55,6 +57,11 @@ class Plan:
     def hardest_rival(self) -> int:
         """The rival on which the adversary puts most weight: the one that takes most queries to tell from the best."""
         return int(np.argmax(self.bound.rival_weights))
+
+    @cached_property
+    def design(self) -> Design:
+        """What would change the cost: each mediator's worth, a new mediator, other costs and gaps; solved when asked for."""
+        return design_of(self.bound)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe; the shape of `gobetween plan --json` (docs/plan.md). Infinite and undefined numbers are null."""
@@ -106,9 +113,38 @@ class Plan:
                 }
                 for item in self.redundant
             ],
+            "design": self._design(),
         }
         safe: dict[str, Any] = json_safe(found)
         return safe
+
+    def _design(self) -> dict[str, Any] | None:
+        problem, design = self.problem, self.design
+        if self.bound.status == "tie":
+            return None
+        return {
+            "mediators": [
+                {
+                    "mediator": problem.mediators[worth.mediator],
+                    "T_without": worth.T_without,
+                    "possible_without": worth.T_without < np.inf,
+                    "query_worth": worth.query,
+                    "T_half_cost": worth.T_half,
+                    "T_twice_cost": worth.T_twice,
+                }
+                for worth in design.worths
+            ],
+            "arms": [{"arm": name, "pull_worth": float(design.pull_worths[a])} for a, name in enumerate(problem.arms)],
+            "best_new_mediator": self._newcomer(design.best),
+            "halving_mediator": self._newcomer(design.halving),
+            "gaps": [{"factor": factor, "T_star": T_star} for factor, T_star in design.gaps],
+        }
+
+    def _newcomer(self, newcomer: Newcomer | None) -> dict[str, Any] | None:
+        if newcomer is None:
+            return None
+        policy = {name: float(p) for name, p in zip(self.problem.arms, newcomer.policy, strict=True)}
+        return {"policy": policy, "cost": newcomer.cost, "T_star": newcomer.T_star}
 
 
 def make_plan(problem: Problem, deltas: Sequence[float] = DELTAS) -> Plan:

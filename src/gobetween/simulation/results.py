@@ -65,6 +65,11 @@ class Results:
             raise ResultsError(f"{self.path}: {len(found)} cells have these names: name one of {choices}")
         return found[0].runs
 
+    def within(self, *, queries: int | None = None, cost: float | None = None) -> "Results":
+        """The same with a budget: summaries then say how many runs were decided within it."""
+        cells = (replace(cell, runs=cell.runs.within(queries=queries, cost=cost)) for cell in self.cells)
+        return replace(self, cells=tuple(cells))
+
     def summary(self) -> dict[tuple[str, str, str], list[Summary]]:
         """(problem, sampling, stopping) → one summary for each δ."""
         return {cell.name: cell.runs.summary() for cell in self.cells}
@@ -72,11 +77,10 @@ class Results:
     def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """The summaries for people: header and rows."""
         priced = any(cell.runs.played.costs is not None for cell in self.cells)
-        header, _ = summary_table([], priced)
+        summaries = self.summary()
+        header, _ = summary_table([row for found in summaries.values() for row in found], priced)
         rows = [
-            (name[0], ", ".join(name[1:]), *row)
-            for name, found in self.summary().items()
-            for row in summary_table(found, priced)[1]
+            (name[0], ", ".join(name[1:]), *row) for name, found in summaries.items() for row in summary_table(found, priced)[1]
         ]
         return ("problem", "rules", *header), rows
 

@@ -14,6 +14,7 @@ from gobetween.core.question import Question
 from gobetween.core.types import Bools, Ints
 from gobetween.errors import ProblemError
 from gobetween.export import data_frame, html_table
+from gobetween.files.problem import NO_BUDGET, Budget, parse_budget
 
 if TYPE_CHECKING:
     from gobetween.simulation.summary import Summary
@@ -42,6 +43,8 @@ class Runs:
     sampling: str = ""
     stopping: str = ""
     """What the rules are called."""
+    budget: Budget = NO_BUDGET
+    """Within which it is counted how many runs were decided."""
 
     def __repr__(self) -> str:
         means = ", ".join(
@@ -65,6 +68,24 @@ class Runs:
         if self.problem is None:
             raise ProblemError("these runs do not say which problem was played: simulate and load_results make runs that do")
         return self.problem
+
+    def within(self, *, queries: int | None = None, cost: float | None = None) -> "Runs":
+        """The same with a budget: `summary` then says how many runs were decided within it. A run costs its queries.
+
+        >>> problem = gb.Problem([0.9, 0.2], [[0.7, 0.3], [0.3, 0.7]], family="bernoulli")
+        >>> runs = gb.simulate(problem, deltas=0.1, runs=8, seed=1)
+        >>> [row.decided for row in runs.within(queries=1).summary() + runs.within(queries=10_000).summary()]
+        [0.0, 1.0]
+        """
+        said = {"queries": queries, "cost": cost}
+        return replace(self, budget=parse_budget({key: value for key, value in said.items() if value is not None}))
+
+    def decided(self) -> Bools:
+        """[runs, deltas] had the rule stopped before the budget was used up?"""
+        spent = self.N_e @ self.played.query_costs
+        queries, cost = self.budget.queries, self.budget.cost
+        enough = np.ones_like(self.censored) if queries is None else self.tau <= queries
+        return np.asarray(~self.censored & enough & (True if cost is None else spent <= cost * (1.0 + 1e-12)))
 
     def summary(self) -> "list[Summary]":
         """In a few numbers, for each δ: mean, quantiles, wrong answers, the lower bound."""

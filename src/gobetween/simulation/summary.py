@@ -37,6 +37,10 @@ class Summary:
     """Least expected cost kl(δ, 1−δ) T*: in queries where the problem has no costs."""
     ratio: float | None
     """cost / bound."""
+    decided: float | None = None
+    decided_low: float | None = None
+    decided_high: float | None = None
+    """Share of runs that were decided within the budget, with its exact 95% interval; None without a budget."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe."""
@@ -53,6 +57,8 @@ def summarise(problem: Problem, result: Runs) -> list[Summary]:
 def summary_table(rows: Sequence[Summary], priced: bool) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Summaries for people, a header and a row for each; `priced` shows the cost where else quantiles stand."""
     header = ("delta", "queries", "cost" if priced else "10–90%", "wrong ≤", "bound", "ratio")
+    if any(row.decided is not None for row in rows):
+        return (*header, "within budget"), [(*_row(row, priced), f"{row.decided or 0.0:.1%}") for row in rows]
     return header, [_row(row, priced) for row in rows]
 
 
@@ -80,6 +86,8 @@ def _summary(result: Runs, d: int, costs: Floats, bound: float) -> Summary:
     low, high = exact_interval(wrong, n)
     mean, half_width = mean_and_half_width(tau)
     cost, cost_half_width = mean_and_half_width(result.N_e[:, d] @ costs)
+    decided = int(result.decided()[:, d].sum()) if result.budget else None
+    ends = (None, None) if decided is None else exact_interval(decided, n)
     return Summary(
         delta=result.deltas[d],
         runs=n,
@@ -94,6 +102,9 @@ def _summary(result: Runs, d: int, costs: Floats, bound: float) -> Summary:
         cost_half_width=cost_half_width,
         bound=bound,
         ratio=cost / bound if 0.0 < bound < math.inf else None,
+        decided=None if decided is None else decided / n,
+        decided_low=ends[0],
+        decided_high=ends[1],
     )
 
 

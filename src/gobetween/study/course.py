@@ -7,6 +7,8 @@ from typing import Any
 from gobetween.core.spread import scale_of
 from gobetween.errors import Fix, StudyError
 from gobetween.export import json_safe
+from gobetween.files.fields import number
+from gobetween.files.problem import parse_policy
 from gobetween.logs.counts import LogStats
 from gobetween.study.checks import check_some_text, check_text
 from gobetween.study.commands import Command, rebuilt
@@ -23,12 +25,52 @@ def presence(kind: str, mediator: str) -> Command[Receipt]:
         if mediator not in tx.state.spec.mediators:
             names = ", ".join(map(repr, tx.state.spec.mediators))
             raise StudyError(f"mediator {mediator!r} is not known: choose one of {names}")
+        if mediator in tx.state.retired and kind == "available":
+            raise StudyError(f"mediator {mediator!r} was retired, for good: another one has another name", fix=Fix("join"))
         if (mediator in tx.state.away) == (kind == "away"):
             return Receipt(recorded=False)
         tx.do(kind, mediator=mediator)
         return tx.receipt()
 
     return Command(kind, {"mediator": mediator}, work, rebuilt)
+
+
+def add_mediator(name: str, policy: Any, cost: Any, contact: str) -> Command[Receipt]:
+    """One mediator more, for a study that has begun or not."""
+    check_some_text("mediator", name, "a mediator needs a name")
+    check_text("contact", contact)
+
+    def work(tx: Transaction) -> Receipt:
+        spec = tx.state.spec
+        if name in spec.mediators:
+            raise StudyError(f"mediator {name!r} is there already: names must differ")
+        row = None if policy is None else list(parse_policy(policy, spec.arms, "policy"))
+        tx.do("added", mediator=name, policy=row, cost=number(cost, "cost"), contact=contact)
+        return tx.receipt()
+
+    return Command("add-mediator", {"mediator": name, "policy": policy, "cost": cost, "contact": contact}, work, rebuilt)
+
+
+def retire(name: str, what: str) -> Command[Receipt]:
+    """A "mediator" is asked no more, or the question is about an "arm" less."""
+    if what not in ("mediator", "arm"):
+        raise StudyError(f"what = {what!r}: choose one of mediator, arm")
+
+    def work(tx: Transaction) -> Receipt:
+        state = tx.state
+        names, gone = (state.spec.arms, state.retired_arms) if what == "arm" else (state.spec.mediators, state.retired)
+        if name not in names:
+            raise StudyError(f"{what} {name!r} is not known: choose one of {', '.join(map(repr, names))}")
+        if name in gone:
+            return Receipt(recorded=False)
+        if what == "mediator" and len(gone) + 1 == len(names):
+            raise StudyError(f"{name!r} is the last mediator, nobody could be asked without it", fix=Fix("join"))
+        if what == "arm" and state.stopped is not None:
+            raise StudyError("the study has stopped, and its answer is about all arms", fix=Fix("resume-anyway"))
+        tx.do("dropped" if what == "arm" else "retired", **{what: name})
+        return tx.receipt()
+
+    return Command("retire", {"name": name, "what": what}, work, rebuilt)
 
 
 def pause() -> Command[Receipt]:

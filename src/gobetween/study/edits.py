@@ -26,9 +26,26 @@ def changes_to(stored: Mapping[str, Any], spec: StudySpec, begun: bool) -> Chang
         if field in NAMES.values() and _is_renaming(old, new):
             others = ", ".join(f"{b!r} where the study has {a!r}" for a, b in zip(old, new, strict=True) if a != b)
             raise StudyError(f"{field}: there is {others}: undo that", fix=Fix("rename"))
+        if field in NAMES.values():
+            _refuse_cast(field, old, new)
         if field not in EDITABLE or field in NAMES.values():
             raise StudyError(f"{field} cannot change, the study has begun: it is {short(old)}, not {short(new)}")
     return changes
+
+
+def _refuse_cast(field: str, old: Sequence[str], new: Sequence[str]) -> None:
+    """Somebody more or less, which a file alone does not bring about."""
+    more, gone = [name for name in new if name not in old], [name for name in old if name not in new]
+    begun, names = f"{field} cannot change, the study has begun", ", ".join(map(repr, more or gone))
+    if more and not gone and field == "arms":
+        raise StudyError(
+            f"{begun} and shares its risk among the arms it began with, not {names}: undo that, or begin a new study"
+        )
+    if more and not gone and list(new[: len(old)]) == list(old):
+        raise StudyError(f"{begun} without {names}", fix=Fix("join"))
+    if gone and not more:
+        about = ", what='arm'" if field == "arms" else ""
+        raise StudyError(f"{begun} with {names}: write it there again", fix=Fix("retire", about))
 
 
 def _is_renaming(old: Sequence[str], new: Sequence[str]) -> bool:

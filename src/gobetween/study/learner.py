@@ -21,13 +21,15 @@ from gobetween.core.sampler import RANDOM, OwnSampler, Source
 from gobetween.core.sampling import Pursuit
 from gobetween.core.state import Tally, count, fill, new_state, new_tally
 from gobetween.core.step import choose, observe, verdict
-from gobetween.core.stopping import EProcess
+from gobetween.core.stopping import AllPairs, EProcess
 from gobetween.core.types import Bools, Floats
 from gobetween.core.voice import Account, account
 from gobetween.errors import ProblemError
 from gobetween.study.answers import Answer, TellError, coded, place
 from gobetween.study.forecast import Forecast, forecast
+from gobetween.study.outlook import Outlook, outlook_of
 from gobetween.study.progress import Progress, Query, arms_html, progress_of
+from gobetween.study.recast import joined, without_arm
 from gobetween.study.setup import Mediators, new_setup
 from gobetween.study.watched import new_watched
 
@@ -479,6 +481,26 @@ class Learner:
         None where that cannot be said, or not within a second, or another question is asked than for the best arm.
         """
         return forecast(self) if self.setup.question == BEST else None
+
+    @property
+    def pairs(self) -> float | None:
+        """The logarithm of the number of pairs of arms that share the risk, once an arm was left out."""
+        return self.stopping.pairs(len(self.arms)) if isinstance(self.stopping, AllPairs) else None
+
+    def with_mediator(self, name: str, policy: ArrayLike | None = None, cost: float = 1.0) -> "Learner":
+        """The learner with one mediator more, and all that was asked and told; the verdict holds as before."""
+        return joined(self, name, policy, cost)
+
+    def without_arm(self, name: str) -> "Learner":
+        """The learner of the arms that remain, with all that was asked and told: what one pulls of the arm left out is silence.
+
+        Its verdict goes by AllPairs, so that an arm may be left out for any reason.
+        """
+        return without_arm(self, name)
+
+    def outlook(self) -> Outlook | None:
+        """Which difference the answers so far can tell, and twice as many; None where that cannot be said."""
+        return outlook_of(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, JSON-safe: a learner made from it asks exactly what this one would have asked."""

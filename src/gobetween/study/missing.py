@@ -28,10 +28,16 @@ def missing_of(state: StudyState) -> Missing | None:
     owed = _owed(state)
     if not sum(owed):
         return None
-    statistic, threshold = _worst(state, owed), math.log(len(state.spec.arms) - 1) - math.log(state.spec.delta)
+    statistic, threshold = _worst(state, owed), _shared(state) - math.log(state.spec.delta)
     stands = None if statistic is None else statistic >= threshold
     shown = None if statistic is None else json_safe(max(0.0, statistic))
     return Missing(answers=sum(owed), statistic=shown, threshold=threshold, stands=stands)
+
+
+def _shared(state: StudyState) -> float:
+    """The logarithm of the number of pairs that share the risk."""
+    pairs = state.learner.pairs
+    return math.log(len(state.learner.arms) - 1) if pairs is None else pairs
 
 
 def missing_condition(state: StudyState) -> str:

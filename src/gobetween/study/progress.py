@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gobetween.core.absence import planned
 from gobetween.core.alarms import Alarm
-from gobetween.core.evidence import ArmReport, arm_report
+from gobetween.core.evidence import ArmReport, arm_report, in_play
 from gobetween.core.examiner import Examiner
 from gobetween.core.sampler import AnySampler
 from gobetween.core.stopper import OwnStopper, glr
@@ -51,6 +51,8 @@ class Progress:
     """Share of queries issued to each mediator."""
     target: Mapping[str, float]
     """The shares that the sampling rule follows now."""
+    in_play: tuple[str, ...]
+    """The arms that can still be best, with probability ≥ 1 − δ at all times; after the verdict, the one that it named."""
     account: Account
     """The verdict with the alarms about it."""
 
@@ -85,8 +87,17 @@ def progress_of(learner: "Learner") -> Progress:
         arms=_arms(learner),
         shares={name: int(state.N_e[e]) / issued for e, name in enumerate(learner.mediators)},
         target={learner.mediators[int(e)]: float(share) for e, share in followed},
+        in_play=arms_in_play(learner),
         account=learner.account(),
     )
+
+
+def arms_in_play(learner: "Learner") -> tuple[str, ...]:
+    """The arms that can still be best."""
+    if learner._named is not None:
+        return learner.answer
+    still = in_play(learner.family, learner._counted, learner.delta, learner.pairs)
+    return tuple(name for name, is_in in zip(learner.arms, still, strict=True) if is_in)
 
 
 def _to_go(learner: "Learner", plan: AnySampler, lack: float) -> float:

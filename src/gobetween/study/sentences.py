@@ -3,19 +3,24 @@
 import math
 from collections.abc import Sequence
 
+from gobetween.core.visible import about
 from gobetween.export import numbered
 from gobetween.study.forecast import Forecast
 from gobetween.study.missing import jump_words, missing_condition, missing_words
+from gobetween.study.outlook import Outlook
 from gobetween.study.progress import Progress
 from gobetween.study.state import StudyState
 from gobetween.study.transaction import verdict_words
+
+MOST_NAMES = 8
 
 
 def sentence(state: StudyState, progress: Progress) -> str:
     """The answer so far."""
     account = progress.account
     if account.broken is not None or (state.stopped is not None and state.stopped["verdict"] == "identified"):
-        return account.headline(condition=condition(state))
+        best = "The best of the arms that remain" if state.retired_arms else "The best arm"
+        return account.headline(condition=condition(state), best=best)
     if state.stopped is None and state.identified:
         found = state.learner.setup.question.sentence(state.learner.answer)
         return f"{found}: that was found, the study was reopened and goes on."
@@ -34,23 +39,60 @@ def condition(state: StudyState) -> str:
     return f", if {said} did not depend on {rewards}" if said else ""
 
 
-def how_far(state: StudyState, progress: Progress, ahead: Forecast | None) -> str:
+def how_far(
+    state: StudyState, progress: Progress, ahead: Forecast | None, outlook: Outlook | None, cost_to_go: float | None
+) -> str:
     """How far from stopping, and what that means."""
     if state.stopped is not None and state.stopped["verdict"] == "budget":
-        return "The study has stopped; answers that still come are counted, and can bring the verdict of the rule."
+        later = "The study has stopped; answers that still come are counted, and can bring the verdict of the rule."
+        play = [in_play_words(progress.in_play, len(progress.arms), state.spec.delta)] if progress.counted else []
+        return " ".join([*play, *more_words(progress, ahead, outlook, cost_to_go), later])
     if state.stopped is not None:
         return "The study has stopped; further answers are kept, but do not change the verdict."
     words = (
         f"It stops when the evidence against every rival reaches {progress.threshold:.2f} nats; "
         f"now it is {progress.statistic:.2f}."
     )
+    return words + (_expected(progress, ahead) or _why_unknown(progress))
+
+
+def _expected(progress: Progress, ahead: Forecast | None) -> str:
+    """How many queries it takes; empty where nobody can say."""
     if ahead is not None:
         more = numbered(_rough(ahead.median), "more query is", "more queries are")
-        return f"{words} At the present estimates about {more} to be expected ({_between(ahead)})."
+        return f" At the present estimates about {more} to be expected ({_between(ahead)})."
     if math.isfinite(progress.queries_to_go):
         more = numbered(math.ceil(progress.queries_to_go), "more query is", "more queries are")
-        return f"{words} At the present estimates about {more} to be expected."
-    return words + _why_unknown(progress)
+        return f" At the present estimates about {more} to be expected."
+    return ""
+
+
+def in_play_words(names: Sequence[str], K: int, delta: float) -> str:
+    """Which of K arms can still be best, and at which risk the others were left out."""
+    out = K - len(names)
+    if not out:
+        return "Every arm can still be the best."
+    rest = "the other arm is" if out == 1 else f"the other {out:,} arms are"
+    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+    shown = ", ".join(map(repr, names[:MOST_NAMES])) + more if more else listed(names)
+    return f"Still in play: {shown}; {rest} not the best (wrong with probability at most {delta:g})."
+
+
+def more_words(progress: Progress, ahead: Forecast | None, outlook: Outlook | None, cost_to_go: float | None) -> list[str]:
+    """What more money would buy: how much it takes to be sure, and which difference twice as many answers would tell."""
+    words = [(_expected(progress, ahead) or _why_unknown(progress)).strip()]
+    if words[0] and cost_to_go is not None:
+        words.append(f"That costs about {float(f'{cost_to_go:.2g}'):,g}.")
+    return [*(line for line in words if line), *gap_words(outlook)]
+
+
+def gap_words(outlook: Outlook | None) -> list[str]:
+    """The gap to the closest rival beside the gaps that can be told."""
+    if outlook is None or outlook.twice is None:
+        return []
+    so_far = "" if outlook.now is None else f"answers as many as these tell a difference of about {about(outlook.now)}, "
+    behind = f"{outlook.rival!r} is {about(outlook.gap)} behind {outlook.leader!r}"
+    return [f"{behind}: {so_far}twice as many one of about {about(outlook.twice)}."]
 
 
 def _between(ahead: Forecast) -> str:
@@ -93,7 +135,7 @@ def assumptions(state: StudyState, progress: Progress) -> list[str]:
             f"The verdict waits for query {progress.waiting_for.id} ({query.mediator}); later answers are there already. "
             "Cancel it only for reasons that have nothing to do with rewards, its own or later ones."
         )
-    found += out_of_reach(state)
+    found += [*out_of_reach(state), *retired_words(state)]
     missing = [f"{total[key]} {key}" for key in ("cancelled", "expired", "silent", "unasked", "late") if total[key]]
     if missing:
         found.append(
@@ -116,6 +158,16 @@ def assumptions(state: StudyState, progress: Progress) -> list[str]:
     return found
 
 
+def retired_words(state: StudyState) -> list[str]:
+    """What it means that arms were retired."""
+    if not state.retired_arms:
+        return []
+    one = len(state.retired_arms) == 1
+    it, was, pays = ("it", "was", "it pays") if one else ("them", "were", "they pay")
+    gone = f"{listed(state.retired_arms)} {was} retired: the answer is about the arms that remain"
+    return [f"{gone}, holds for whatever reason that was done, and says nothing of {it}; what {pays} is kept and not counted."]
+
+
 def out_of_reach(state: StudyState) -> list[str]:
     """Arms that only mediators who are away reach, a sentence for each group; an unknown policy may reach every arm."""
     if state.stopped is not None:
@@ -123,7 +175,9 @@ def out_of_reach(state: StudyState) -> list[str]:
     open_ = {query.mediator for query in state.open.values()}  # whose answers may still come
     policies = dict(zip(state.spec.mediators, state.spec.policies, strict=True))
     arms: dict[tuple[str, ...], list[int]] = {}
-    for a in range(len(state.spec.arms)):
+    for a, arm in enumerate(state.spec.arms):
+        if arm in state.retired_arms:
+            continue
         reaching = tuple(name for name, row in policies.items() if row is None or row[a] > 0.0)
         if reaching and not open_.intersection(reaching) and set(reaching) <= set(state.away):
             arms.setdefault(reaching, []).append(a)
@@ -134,9 +188,11 @@ def _only(state: StudyState, mediators: tuple[str, ...], arms: list[int]) -> str
     rows = dict(zip(state.spec.mediators, state.spec.policies, strict=True))
     sure = all(rows[name] is not None for name in mediators)
     verb = "can reach" if not sure else "reaches" if len(mediators) == 1 else "reach"
-    words = f"Only {listed(mediators)} (away) {verb} {listed([state.spec.arms[a] for a in arms])}"
-    back = "before they are back"
-    if all(state.learner.progress.arms[a].pulls for a in arms):
+    gone = set(mediators) <= set(state.retired)
+    words = f"Only {listed(mediators)} ({'retired' if gone else 'away'}) {verb} {listed([state.spec.arms[a] for a in arms])}"
+    back = "before somebody who does is taken in" if gone else "before they are back"
+    pulls = {arm.arm: arm.pulls for arm in state.learner.progress.arms}
+    if all(pulls[state.spec.arms[a]] for a in arms):
         return f"{words}: nothing more is learnt of {'it' if len(arms) == 1 else 'them'} {back}."
     return f"{words}: the study cannot stop {back}."
 

@@ -141,6 +141,12 @@ class StudySpec:
         """The same with one field changed, given as in `to_dict`."""
         return self._of(self.__dict__ | {field: tuple(value) if isinstance(value, list) else value})
 
+    def joined(self, name: str, policy: Sequence[float] | None, cost: float, contact: str) -> "StudySpec":
+        """The same with one mediator more, the last."""
+        row = None if policy is None else tuple(policy)
+        more = {"mediators": name, "policies": row, "costs": cost, "contacts": contact}
+        return self._of(self.__dict__ | {field: (*getattr(self, field), value) for field, value in more.items()})
+
     def new_learner(self) -> Learner:
         """A learner that has not asked anything."""
         return Learner(
@@ -215,9 +221,9 @@ def _cast(
     made: list[dict[str, Any]] = [{"name": name} for name in named]
     for table, policy in zip(made, named.values(), strict=True):
         if policy is not None:
-            table["policy"] = policy if isinstance(policy, Mapping) else _list(policy)
+            table["policy"] = policy if isinstance(policy, Mapping) else as_list(policy)
     if costs is not None and not isinstance(costs, Mapping):
-        values = _list(costs)
+        values = as_list(costs)
         if not isinstance(values, list) or len(values) != len(made):
             raise SpecError(f"costs = {show(costs)}: must be a list or a mapping with one for each of {len(made)} mediators")
         costs = dict(zip(named, values, strict=True))
@@ -230,7 +236,7 @@ def _cast(
 
 
 def _names(given: Any, what: str) -> list[str]:
-    names = _list(given)
+    names = as_list(given)
     if not isinstance(names, list):
         raise SpecError(f"{what} = {show(given)}: must be a list of names")
     for i, name in enumerate(names):
@@ -241,7 +247,7 @@ def _names(given: Any, what: str) -> list[str]:
     return names
 
 
-def _list(values: Any) -> Any:
+def as_list(values: Any) -> Any:
     """A list of plain Python values, also from an array; what is none is left to be refused."""
     if hasattr(values, "tolist"):
         return values.tolist()

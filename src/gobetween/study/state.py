@@ -44,6 +44,10 @@ class StudyState:
         """With wait_for "lease": queries whose lease has ended, and for which neither they nor those instead were answered."""
         self.to_reissue: list[int] = []
         self.away: list[str] = []
+        """Who is not to be asked; those retired are among them."""
+        self.retired: list[str] = []
+        self.retired_arms: list[str] = []
+        """Arms that the question is not about any more: the learner knows the others alone, and takes these for silence."""
         self.paused = False
         self.stopped: Event | None = None
         self.identified = False
@@ -140,7 +144,11 @@ class StudyState:
         self.open[event["query"]].until = event["until"]
 
     def _on_told(self, event: Event) -> None:
-        self._answer(event, {"arm": event["arm"], "reward": event["reward"], "accept_surprise": event["surprise"]})
+        if event["arm"] in self.retired_arms:
+            self.spec.family.check_reward(event["reward"])
+            self._answer(event, {"silent": True})
+        else:
+            self._answer(event, {"arm": event["arm"], "reward": event["reward"], "accept_surprise": event["surprise"]})
 
     def _on_silent(self, event: Event) -> None:
         self._answer(event, {"silent": True})
@@ -174,16 +182,16 @@ class StudyState:
         self.to_reissue = [waiting for waiting in self.to_reissue if waiting != number]
 
     def _on_corrected(self, event: Event) -> None:
-        old, new = _pair(event["old"]), _pair(event["new"])
+        old, new = self._pair(event["old"]), self._pair(event["new"])
         self.learner.correct(event["slot"], event["mediator"], old, new, accept_surprise=event["surprise"])
         self.shaken = self.shaken or self.identified
 
     def _on_voided(self, event: Event) -> None:
-        self.learner.void(event["slot"], event["mediator"], _pair(event["old"]))
+        self.learner.void(event["slot"], event["mediator"], self._pair(event["old"]))
         self.shaken = self.shaken or self.identified
 
     def _on_moved(self, event: Event) -> None:
-        answer = _pair(event["answer"])
+        answer = self._pair(event["answer"])
         self.learner.move(event["was"], event["mediator"], answer, accept_surprise=event["surprise"])
 
     def _on_cancelled(self, event: Event) -> None:
@@ -199,6 +207,28 @@ class StudyState:
         else:
             self.learner.cancel(number)
             self.lost[number] = self.open.pop(number)
+
+    def _pair(self, answer: Mapping[str, Any] | None) -> tuple[str, float] | None:
+        """An answer as the learner takes it; None is silence, and what a retired arm paid is as good."""
+        return None if answer is None or answer["arm"] in self.retired_arms else (answer["arm"], answer["reward"])
+
+    def _on_added(self, event: Event) -> None:
+        """A mediator more: evidence is about arms, and stays."""
+        policy, left = event["policy"], [arm not in self.retired_arms for arm in self.spec.arms]
+        row = None if policy is None else [p for p, is_left in zip(policy, left, strict=True) if is_left]
+        self.learner = self.learner.with_mediator(event["mediator"], row, event["cost"])
+        self.spec = self.spec.joined(event["mediator"], policy, event["cost"], event["contact"])
+        self.counts[event["mediator"]] = dict.fromkeys(COUNTS, 0)
+
+    def _on_retired(self, event: Event) -> None:
+        self.retired = [*self.retired, event["mediator"]]
+        self.away = sorted({*self.away, event["mediator"]})
+
+    def _on_dropped(self, event: Event) -> None:
+        """The question is about one arm less."""
+        self.learner = self.learner.without_arm(event["arm"])
+        self.retired_arms = [*self.retired_arms, event["arm"]]
+        self.identified = self.identified and self.learner.done
 
     def _on_away(self, event: Event) -> None:
         self.away = sorted({*self.away, event["mediator"]})
@@ -243,13 +273,17 @@ class StudyState:
         if field == "mediators":
             names = dict(zip(self.spec.mediators, new, strict=True))
             self.counts = {names[name]: counts for name, counts in self.counts.items()}
-            self.away = [names[name] for name in self.away]
+            self.away, self.retired = ([names[name] for name in held] for held in (self.away, self.retired))
             for query in (*self.open.values(), *self.lost.values()):
                 query.mediator = names[query.mediator]
         if field == "arms" and self.stopped is not None and self.stopped["arm"] is not None:
             self.stopped = self.stopped | {"arm": new[self.spec.arms.index(self.stopped["arm"])]}
-        if field in ("arms", "mediators"):
+        if field == "mediators":
             self.learner.rename(field, new)
+        if field == "arms":
+            arms = dict(zip(self.spec.arms, new, strict=True))
+            self.learner.rename(field, [arms[name] for name in self.learner.arms])
+            self.retired_arms = [arms[name] for name in self.retired_arms]
         self.spec = self.spec.edited(field, new)
 
     def _fill(self, event: Event, key: str, value: Any) -> None:
@@ -288,7 +322,13 @@ class StudyState:
             "clock": self.clock,
             "jumps": self.jumps,
             "first_format": self.first_format,
+            **self._kept_of_retired(),
         }
+
+    def _kept_of_retired(self) -> dict[str, Any]:
+        """Nothing where nobody is: earlier versions can then read it. Those retired are away for them."""
+        kept = {"mediators": self.retired, "arms": self.retired_arms}
+        return {"retired": kept} if any(kept.values()) else {}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "StudyState":
@@ -302,6 +342,8 @@ class StudyState:
         state.trail, state.old_trail = [(int(t), float(z), float(c)) for t, z, c in data["trail"]], data["old_trail"]
         state.surprises, state.absorbed, state.clock = [], data.get("absorbed"), data.get("clock", 0.0)
         state.jumps, state.first_format = list(data["jumps"]), data["first_format"]
+        retired = data.get("retired", {"mediators": [], "arms": []})
+        state.retired, state.retired_arms = list(retired["mediators"]), list(retired["arms"])
         return state
 
 
@@ -336,8 +378,3 @@ def up_to_date(given: Mapping[str, Any]) -> dict[str, Any]:
         return data | {"counts": counts}
     renewed = {part: data[part] | {"sampling": present(data[part]["sampling"])} for part in ("spec", "learner")}
     return {key: value for key, value in data.items() if key != "stride"} | {"counts": counts, "old_trail": True} | renewed
-
-
-def _pair(answer: Mapping[str, Any] | None) -> tuple[str, float] | None:
-    """An answer as the learner takes it; None is silence."""
-    return None if answer is None else (answer["arm"], answer["reward"])

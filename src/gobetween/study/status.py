@@ -8,6 +8,7 @@ from gobetween.core.voice import against, broken, family_words
 from gobetween.export import html_table, json_safe
 from gobetween.study.events import Counts, Verdict
 from gobetween.study.missing import Missing, missing_of
+from gobetween.study.outlook import Outlook
 from gobetween.study.progress import Progress
 from gobetween.study.sentences import assumptions, how_far, sentence
 from gobetween.study.state import StudyState
@@ -29,6 +30,7 @@ class MediatorStatus(Counts):
     mediator: str
     contact: str
     away: bool
+    retired: bool
     share: float
     target: float | None
     """None where the rule does not say."""
@@ -91,11 +93,17 @@ class Status:
     queries_range: list[float | None] | None
     """Between these 8 times of 10, see `Learner.forecast`; the higher end may be open (None)."""
     cost_to_go: float | None
+    in_play: list[str]
+    """The arms that can still be best, at risk δ."""
+    outlook: Outlook | None
+    """Which difference the answers so far can tell, and twice as many."""
     queries: int
     cost: float
     max_queries: int | None
     max_cost: float | None
     arms: list[ArmStatus]
+    """Those that the question is about."""
+    retired_arms: list[str]
     mediators: list[MediatorStatus]
     pending: list[PendingStatus]
     assumptions: list[str]
@@ -133,12 +141,14 @@ def status_of(name: str, state: StudyState, now: float, seq: int) -> Status:
     to_go: float | None = json_safe(progress.queries_to_go if ahead is None else ahead.median)
     shares = progress.target or progress.shares
     per_query = sum(shares.get(m, 0.0) * c for m, c in zip(spec.mediators, spec.costs, strict=True))
+    cost_to_go = None if to_go is None else to_go * per_query
+    outlook = state.learner.outlook()
     return Status(
         name=name,
         title=spec.title,
         state="stopped" if state.stopped is not None else "paused" if state.paused else "running",
         sentence=sentence(state, progress),
-        how_far=how_far(state, progress, ahead),
+        how_far=how_far(state, progress, ahead, outlook, cost_to_go),
         verdict=None if state.stopped is None else cast(Verdict, dict(state.stopped)),
         leader=progress.leader,
         question=spec.question.to_dict(),
@@ -156,12 +166,15 @@ def status_of(name: str, state: StudyState, now: float, seq: int) -> Status:
         waiting_for=None if progress.waiting_for is None else progress.waiting_for.id,
         queries_to_go=to_go,
         queries_range=None if ahead is None else json_safe([ahead.low, ahead.high]),
-        cost_to_go=None if to_go is None else to_go * per_query,
+        cost_to_go=cost_to_go,
+        in_play=list(progress.in_play),
+        outlook=outlook,
         queries=queries,
         cost=cost,
         max_queries=spec.max_queries,
         max_cost=spec.max_cost,
         arms=[cast(ArmStatus, json_safe(asdict(arm))) for arm in progress.arms],
+        retired_arms=list(state.retired_arms),
         mediators=[_mediator(state, progress, e) for e in range(len(spec.mediators))],
         pending=_pending(state, now),
         assumptions=assumptions(state, progress),
@@ -178,6 +191,7 @@ def _mediator(state: StudyState, progress: Progress, e: int) -> MediatorStatus:
         "mediator": name,
         "contact": state.spec.contacts[e],
         "away": name in state.away,
+        "retired": name in state.retired,
         **state.counts[name],
         "share": progress.shares[name],
         "target": progress.target.get(name, 0.0) if progress.target else None,

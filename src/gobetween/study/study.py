@@ -1,7 +1,7 @@
 """A live study: the learner behind a store that loses nothing. Commands make events; a transaction records them or nothing."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -17,7 +17,7 @@ from gobetween.study.commands import Command
 from gobetween.study.edits import Changes, changes_to
 from gobetween.study.events import Event
 from gobetween.study.record import PATIENCE, Store, present_spec
-from gobetween.study.spec import StudySpec
+from gobetween.study.spec import Policy, StudySpec, as_list
 from gobetween.study.state import StudyState
 from gobetween.study.status import Status, status_of
 from gobetween.study.transaction import Receipt, StudyQuery, Transaction, shown, state_now, state_of
@@ -194,6 +194,29 @@ class Study:
     def back(self, mediator: str, *, key: str | None = None) -> Receipt:
         """A mediator can be asked again."""
         return self._do(course.presence("available", mediator), key)
+
+    def add_mediator(
+        self,
+        mediator: str,
+        *,
+        policy: Policy | None = None,
+        cost: float = 1.0,
+        contact: str = "",
+        key: str | None = None,
+    ) -> Receipt:
+        """Take in one mediator more, also after the study has begun. The guarantee is as before: it holds whoever is asked.
+
+        policy: a list in the order of the arms or a mapping from arms, None where it is not known.
+        """
+        row = policy if policy is None or isinstance(policy, Mapping) else as_list(policy)
+        return self._do(course.add_mediator(mediator, row, cost, contact), key)
+
+    def retire(self, name: str, *, what: str = "mediator", key: str | None = None) -> Receipt:
+        """Ask a mediator no more, for good, its open queries stay open; or what="arm": leave an arm out of the question.
+
+        The answer is then the best of the arms that remain, for whatever reason one was retired; it says nothing of that arm.
+        """
+        return self._do(course.retire(name, what), key)
 
     def pause(self, *, key: str | None = None) -> Receipt:
         """Issue no more queries until `resume`; answers are still taken."""

@@ -9,8 +9,8 @@ from gobetween.core.families import DEFAULT
 from gobetween.core.question import Question
 from gobetween.core.registry import as_question, resolve
 from gobetween.errors import SpecError
-from gobetween.files.fields import naming, number, only, show, tables, text, typed, whole
-from gobetween.files.problem import KEYS, parse_cast, parse_deltas
+from gobetween.files.fields import number, only, show, tables, text, typed, whole
+from gobetween.files.problem import KEYS, parse_budget, parse_cast, parse_deltas
 from gobetween.files.rules import default, parse_family, parse_question, parse_rule
 
 WAITS = ("lease", "answer")
@@ -25,7 +25,7 @@ def parse_terms(data: Mapping[str, Any]) -> dict[str, Any]:
     if len(tables(data, "arms")) < 2:
         raise SpecError("arms: a study needs at least two arms")
     tables(data, "mediators")  # a plan may do without, a study not
-    cast = parse_cast(data)
+    cast, budget = parse_cast(data), parse_budget(data.get("budget", {}))
     family = DEFAULT if data.get("family") is None else data["family"]
     return {
         "title": text(data.get("title", ""), "title"),
@@ -44,7 +44,8 @@ def parse_terms(data: Mapping[str, Any]) -> dict[str, Any]:
         "wait_for": _wait_for(data.get("wait_for")),
         "lease": _lease(data.get("lease")),
         "in_flight": _in_flight(data),
-        **_budget(data.get("budget", {})),
+        "max_queries": budget.queries,
+        "max_cost": budget.cost,
     }
 
 
@@ -105,14 +106,3 @@ def _in_flight(data: Mapping[str, Any]) -> int | None:
     if value is not None and value > 10_000:
         raise SpecError(f"in_flight = {value}: at most 10,000 queries can be kept open")
     return value
-
-
-def _budget(value: Any) -> dict[str, Any]:
-    table = typed(value, Mapping, "budget", "a table with queries, cost or both")
-    only(table, ("queries", "cost"), "budget.")
-    cost = table.get("cost")
-    if cost is not None and number(cost, "budget.cost") <= 0.0:
-        raise SpecError(f"budget.cost = {show(cost)}: must be a positive number")
-    with naming("budget"):
-        queries = whole(table, "queries", 1)
-    return {"max_queries": queries, "max_cost": None if cost is None else float(cost)}

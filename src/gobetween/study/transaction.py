@@ -166,7 +166,7 @@ class Transaction:
         What has changed the spec is always in it, and what an earlier version has kept is written anew.
         """
         held = self.record.snapshot
-        if held is None or held.get("format") != FORMAT or any(event["kind"] == "edited" for event in self.events):
+        if held is None or held.get("format") != FORMAT or any(event["kind"] in ("edited", "added") for event in self.events):
             return True
         behind = self.events[-1]["seq"] - held.get("seq", self.record.seq)
         return bool(behind * PER_EVENT >= self.record.weight)
@@ -243,8 +243,9 @@ def why_nothing(state: StudyState) -> StudyError | None:
         out = numbered(len(state.open), "answer is", "answers are")
         return StudyError(f"the budget is used up; {out} still out", fix=Fix("budget"))
     if not state.askable:
-        verb = "is" if len(state.away) == 1 else "are"
-        return StudyError(f"nobody can be asked: {', '.join(map(repr, state.away))} {verb} away", fix=Fix("back"))
+        away = [name for name in state.away if name not in state.retired]
+        verb = "is" if len(away) == 1 else "are"
+        return StudyError(f"nobody can be asked: {', '.join(map(repr, away))} {verb} away", fix=Fix("back"))
     return None
 
 
