@@ -44,7 +44,7 @@ class Pursuit(SamplingRule):
     def at_work(self, policies: Floats, declared: Bools, costs: Floats) -> "Sampler":
         from gobetween.core.sampler import PURSUIT, new_sampler
 
-        known = declared if self.policies == "known" else np.zeros_like(declared)
+        known = looked_at(self.policies, declared)
         return new_sampler(PURSUIT, policies, known, costs)
 
 
@@ -86,7 +86,7 @@ class Tracking(SamplingRule):
         from gobetween.core.sampler import C_TRACKING, D_TRACKING, kept_members, new_sampler
 
         members = kept_members(policies, declared, costs) if self.prune else np.arange(len(policies))
-        known = declared if self.policies == "known" else np.zeros_like(declared)
+        known = looked_at(self.policies, declared)
         return new_sampler(C_TRACKING if self.tracking == "C" else D_TRACKING, policies, known, costs, members, tol=self.tol)
 
 
@@ -194,6 +194,11 @@ class Game(SamplingRule):
             return e
         tracked += next_shares(view)
         return furthest_behind(tracked, view.N_e, everyone, available)
+
+
+def looked_at(policies: str, declared: Bools) -> Bools:
+    """[E] the policies that a rule may look at: those declared, none if it takes all for unknown."""
+    return declared if policies == "known" else np.zeros_like(declared)
 
 
 def _choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
