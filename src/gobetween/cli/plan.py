@@ -8,13 +8,15 @@ import click
 
 from gobetween.cli.plugins import ready
 from gobetween.cli.terminal import print_json, show_page
-from gobetween.cli.words import told
+from gobetween.cli.words import choice, told
 from gobetween.cli.work import small_problem
 from gobetween.errors import GoBetweenError, SpecError
 from gobetween.files.paths import path_of
 from gobetween.files.toml import read_toml
 
 if TYPE_CHECKING:
+    from gobetween.core.question import Question
+    from gobetween.files.problem import Spec
     from gobetween.simulation.plan import Plan
 
 T = TypeVar("T")
@@ -25,20 +27,26 @@ T = TypeVar("T")
 @click.option(
     "--delta", metavar="D[,D…]", help="Risks of a wrong answer, such as 0.1,0.01 [default: the file's, or 0.1,0.05,0.01]."
 )
+@choice("question", "What to find out: {words} [default: the file's, or {default}].", metavar="QUESTION")
 @click.option("--report", "report_to", type=click.Path(), help="Also write a page with tables and figures to this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/plan.md).")
-def command(file: str, delta: str | None, report_to: str | None, as_json: bool) -> None:
+def command(file: str, delta: str | None, question: str | None, report_to: str | None, as_json: bool) -> None:
     """How many queries an experiment needs at least, whom to ask, who is not needed, and what would change that.
 
     FILE is a problem in TOML: arms with guessed means, mediators with policies and costs.
     """
     data = read_toml(file)
-    ready(plain=small_problem(data))
+    ready(plain=small_problem(data) or question is not None or "question" in data)
+    from gobetween.core.asked import BEST
     from gobetween.files.problem import parse_spec
     from gobetween.simulation.plan import DELTAS, make_plan
 
     spec = parse_spec(data, file)
     deltas = deltas_of(delta, spec.settings.delta)
+    asked = question_of(question, spec.settings.question)
+    if asked != BEST:
+        _plan_question(file, spec, asked, deltas or DELTAS, report_to, as_json)
+        return
     plan = named(file, lambda: make_plan(spec.problem, deltas or DELTAS))
     page = _write(report_to, spec.title, plan) if report_to else None
     if as_json:
@@ -49,6 +57,32 @@ def command(file: str, delta: str | None, report_to: str | None, as_json: bool) 
         show_page(title_of(spec.title, plan), sections(plan), ruled=True)
         if page:
             click.echo(f"\nThe report is {page}.")
+
+
+def _plan_question(
+    file: str, spec: "Spec", asked: "Question", deltas: tuple[float, ...], report_to: str | None, as_json: bool
+) -> None:
+    from gobetween.pages.html import write_report
+    from gobetween.pages.plan import question_sections, title_of
+    from gobetween.simulation.plan import make_question_plan
+
+    plan = named(file, lambda: make_question_plan(spec.problem, asked, deltas))
+    title, page = title_of(spec.title, plan), question_sections(plan)
+    written = write_report(path_of(report_to), title, page) if report_to else None
+    if as_json:
+        print_json({"title": spec.title} | plan.to_dict())
+    else:
+        show_page(title, page, ruled=True)
+        if written:
+            click.echo(f"\nThe report is {written}.")
+
+
+def question_of(option: str | None, in_file: "Question | None") -> "Question":
+    """The option's question, or the file's, or the best arm."""
+    from gobetween.core.asked import BEST
+    from gobetween.files.rules import parse_question, table_of
+
+    return parse_question(table_of(option), "--question") if option is not None else in_file or BEST
 
 
 def _write(folder: str, title: str, plan: "Plan") -> Path:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gobetween.cli.plan import deltas_of, named
+from gobetween.cli.plan import deltas_of, named, question_of
 from gobetween.cli.plugins import ready
 from gobetween.cli.terminal import bar, print_json, show_page, target
 from gobetween.cli.words import choice
@@ -16,7 +16,6 @@ from gobetween.files.toml import read_toml
 
 if TYPE_CHECKING:
     from gobetween.core.problem import Problem
-    from gobetween.core.question import Question
     from gobetween.files.problem import Budget
     from gobetween.files.rules import Named
     from gobetween.simulation.runs import Runs
@@ -67,7 +66,7 @@ def command(
     limit = budget_of(budget, settings.budget)
     deltas = deltas_of(delta, settings.delta) or DELTAS
     who, when = _rule("sampling", sampling, settings.sampling, file), _rule("stopping", stopping, settings.stopping, file)
-    asked = _question(question, settings.question)
+    asked = question_of(question, settings.question)
     runs = first(runs, settings.runs, RUNS)
     seed, most = first(seed, settings.seed, 0), first(max_steps, settings.max_steps, MAX_STEPS)
     with bar(runs, as_json) as advance:
@@ -87,16 +86,6 @@ def command(
         rules = f"{what}sampling {who.name}, stopping {when.name}, {numbered(runs, 'run')}"
         rules = f"{rules[:1].upper()}{rules[1:]}"
         _show(spec.title, rules, spec.problem, rows)
-
-
-def _question(option: str | None, in_file: "Question | None") -> "Question":
-    """The option's question, or the file's, or the best arm."""
-    from gobetween.core.asked import BEST
-    from gobetween.files.rules import parse_question, table_of
-
-    if option is not None:
-        return parse_question(table_of(option), "--question")
-    return in_file or BEST
 
 
 def budget_of(option: float | None, in_file: "Budget") -> "Budget":

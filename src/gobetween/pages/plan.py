@@ -1,16 +1,16 @@
 """The page of a plan: what an experiment needs at least, whom to ask, who is not needed."""
 
-from gobetween.core.voice import family_words
+from gobetween.core.voice import family_words, question_words
 from gobetween.export import numbered
 from gobetween.pages import design
 from gobetween.pages.blocks import Block, Grid, Section, Text
-from gobetween.simulation.plan import Plan
+from gobetween.simulation.plan import Plan, QuestionPlan
 
 BAR = 16
 MOST_DELTAS = 3  # columns of expected queries
 
 
-def title_of(title: str, plan: Plan) -> str:
+def title_of(title: str, plan: Plan | QuestionPlan) -> str:
     """The file's title, or the size of the problem."""
     return title or f"{numbered(plan.problem.K, 'arm')}, {numbered(plan.problem.E, 'mediator')}"
 
@@ -22,6 +22,22 @@ def sections(plan: Plan, drawn: bool = False) -> list[Section]:
         return [Section("", [Text(f"{names} share the best mean: no number of queries can tell which is best (T* = ∞).")])]
     parts = [Section("", _facts(plan)), _targets(plan), _mediators(plan), _arms(plan)]
     return [part for part in (*parts, *design.sections(plan, drawn), Section("", _notes(plan))) if part.blocks]
+
+
+def question_sections(plan: QuestionPlan) -> list[Section]:
+    """The same for another question than the best arm."""
+    bound = plan.bound
+    if bound.status == "tie":
+        return [Section("", [Text(f"Means tie where the question {question_words(bound.question)} asks: T* = ∞.")])]
+    facts = [
+        ("Rewards", family_words(plan.problem.family)),
+        ("Question", question_words(bound.question)),
+        ("Answer", f"{bound.question.sentence(plan.answer)} (by the means in the file)"),
+        ("Hardest", " against ".join(plan.hardest)),
+        ("T*", f"{bound.T_star:.6g} {plan.unit} for each unit of kl(δ, 1−δ) ≈ ln(1/δ)"),
+    ]
+    parts = [Section("", [Grid((), facts)]), _targets(plan), _mediators(plan), _arms(plan)]
+    return [part for part in parts if part.blocks]
 
 
 def _facts(plan: Plan) -> list[Block]:
@@ -50,7 +66,7 @@ def _price(plan: Plan) -> str:
     return f"{plan.price.ratio:.4g} times the queries of pulling arms directly{aside}"
 
 
-def _targets(plan: Plan) -> Section:
+def _targets(plan: Plan | QuestionPlan) -> Section:
     costly = plan.unit == "cost"
     what = "cost" if costly else "number of queries"
     heading = f"Expected {what}, roughly" if plan.bound.is_proxy else f"Least expected {what}: no method does better on average"
@@ -62,7 +78,7 @@ def _targets(plan: Plan) -> Section:
     return Section(heading, [Grid(["delta (risk of a wrong answer)", *columns], rows)])
 
 
-def _mediators(plan: Plan) -> Section:
+def _mediators(plan: Plan | QuestionPlan) -> Section:
     if plan.problem.direct:
         return Section("", [])
     costly, some = plan.problem.costs is not None, plan.deltas[:MOST_DELTAS]
@@ -76,7 +92,7 @@ def _mediators(plan: Plan) -> Section:
     return Section("Whom to ask, and how often for each delta", [Grid(["mediator", *columns, ""], rows)])
 
 
-def _arms(plan: Plan) -> Section:
+def _arms(plan: Plan | QuestionPlan) -> Section:
     rows = []
     for a, name in enumerate(plan.problem.arms):
         share = float(plan.bound.arm_weights[a])

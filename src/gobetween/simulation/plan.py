@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.core.bound import LowerBound, lower_bound
+from gobetween.core.bound import LowerBound, QuestionBound, lower_bound, question_bound
 from gobetween.core.design import Design, Newcomer, design_of
 from gobetween.core.geometry import MediationPrice, Redundancy, price_of_mediation, redundant_mediators
 from gobetween.core.problem import Problem
+from gobetween.core.question import Question
 from gobetween.export import html_table, json_safe
 
 DELTAS = (0.1, 0.05, 0.01)
@@ -145,6 +146,61 @@ class Plan:
             return None
         policy = {name: float(p) for name, p in zip(self.problem.arms, newcomer.policy, strict=True)}
         return {"policy": policy, "cost": newcomer.cost, "T_star": newcomer.T_star}
+
+
+@dataclass(frozen=True)
+class QuestionPlan:
+    """What another question than the best arm will need."""
+
+    problem: Problem
+    deltas: tuple[float, ...]
+    bound: QuestionBound
+
+    @property
+    def unit(self) -> str:
+        """What T* counts."""
+        return self.bound.unit
+
+    @property
+    def answer(self) -> tuple[str, ...]:
+        """The arms that answer the question, by the means of the problem."""
+        return tuple(self.problem.arms[a] for a in self.bound.answer)
+
+    @property
+    def hardest(self) -> tuple[str, ...]:
+        """The pair, or the one arm, on which the adversary puts most weight."""
+        pair = max(self.bound.pair_weights, key=lambda pair: self.bound.pair_weights[pair])
+        return tuple(dict.fromkeys(self.problem.arms[a] for a in pair))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe; the shape of `gobetween plan --json` for a question (docs/plan.md)."""
+        problem, bound = self.problem, self.bound
+        tie, weights = bound.status == "tie", bound.pair_weights.items()
+        safe: dict[str, Any] = json_safe(
+            {
+                "format": 1,
+                "question": bound.question.to_dict(),
+                "status": bound.status,
+                "unit": self.unit,
+                "proxy": bound.is_proxy,
+                "family": problem.family.to_dict(),
+                "answer": list(self.answer),
+                "T_star": bound.T_star,
+                "T_lower": bound.T_lower,
+                "T_upper": bound.T_upper,
+                "targets": [
+                    {"delta": delta, "queries": bound.queries(delta), "cost": bound.cost(delta)} for delta in self.deltas
+                ],
+                "query_shares": None if tie else dict(zip(problem.mediators, bound.omega.tolist(), strict=True)),
+                "pairs": [{"arms": [problem.arms[i], problem.arms[b]], "weight": weight} for (i, b), weight in weights],
+            }
+        )
+        return safe
+
+
+def make_question_plan(problem: Problem, question: Question, deltas: Sequence[float] = DELTAS) -> QuestionPlan:
+    """Plan an experiment that shall answer a question."""
+    return QuestionPlan(problem, tuple(deltas), question_bound(problem, question))
 
 
 def make_plan(problem: Problem, deltas: Sequence[float] = DELTAS) -> Plan:
