@@ -91,7 +91,8 @@ def exists(name: str) -> bool:
     parts = name.split(".")
     thing: object = import_module("gobetween")
     for i, part in enumerate(parts[1:], start=1):
-        owner_fields = getattr(thing, "__annotations__", {}) if isinstance(thing, type) else {}
+        kinds = thing.__mro__ if isinstance(thing, type) else ()
+        owner_fields = {field for kind in kinds for field in getattr(kind, "__annotations__", {})}
         if hasattr(thing, part):
             thing = getattr(thing, part)
         elif part in owner_fields:

@@ -105,7 +105,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
     assert list(told) == ["format", "recorded", "query", "late", "asked", "stopped", "stood", "alarm"]
     status = data(folder, "status")
     assert list(status) == [
-        "format", "name", "title", "state", "sentence", "how_far", "verdict", "leader", "statistic", "threshold", "p_value", "delta",
+        "format", "name", "title", "state", "sentence", "how_far", "verdict", "leader", "question", "answer", "against", "statistic", "threshold", "p_value", "delta",
         "family", "parameters", "alarms", "counted", "told", "waiting_for", "queries_to_go", "queries_range", "cost_to_go", "in_play", "outlook", "queries", "cost", "max_queries", "max_cost", "arms",
         "retired_arms", "mediators", "pending", "assumptions", "missing", "from_log", "events", "at",
     ]  # fmt: skip

@@ -101,18 +101,23 @@ class StudySpec:
         return f"<StudySpec {self.title!r}: {cast}, {self.family.name}, delta={self.delta:g}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-safe."""
-        return {field.name: getattr(self, field.name) for field in fields(self)} | {
-            "arms": list(self.arms),
-            "mediators": list(self.mediators),
-            "contacts": list(self.contacts),
-            "policies": [None if row is None else list(row) for row in self.policies],
-            "costs": list(self.costs),
-            "family": self.family.to_dict(),
-            "sampling": rule_to_dict(self.sampling),
-            "stopping": rule_to_dict(self.stopping),
-            "question": self.question.to_dict(),
-        }
+        """JSON-safe. The best arm is asked for where no question is said, as it was before there were others."""
+        named = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "question"}
+        asked = {} if self.question == BEST else {"question": self.question.to_dict()}
+        return (
+            named
+            | asked
+            | {
+                "arms": list(self.arms),
+                "mediators": list(self.mediators),
+                "contacts": list(self.contacts),
+                "policies": [None if row is None else list(row) for row in self.policies],
+                "costs": list(self.costs),
+                "family": self.family.to_dict(),
+                "sampling": rule_to_dict(self.sampling),
+                "stopping": rule_to_dict(self.stopping),
+            }
+        )
 
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> "StudySpec":
@@ -189,7 +194,11 @@ def differences(old: Mapping[str, Any], new: StudySpec) -> dict[str, tuple[Any, 
     if old == after:
         return {}
     before = StudySpec.from_dict(old).to_dict()  # an earlier version may have kept it in other words
-    return {key: (before[key], after[key]) for key in after if before[key] != after[key]}
+    return {
+        key: (before.get(key, BEST.name), after.get(key, BEST.name))  # only the question may be left out
+        for key in before | after
+        if before.get(key) != after.get(key)
+    }
 
 
 def parse_study(data: Mapping[str, Any], source: str) -> StudySpec:
