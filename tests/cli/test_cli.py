@@ -188,7 +188,7 @@ def test_with_costs_every_number_stands_under_its_name() -> None:
 def test_simulate_json_has_the_documented_shape() -> None:
     done = simulate("--json", "--delta", "0.4", "--sampling", "uniform", "--stopping", "paper")
     data = json.loads(done.stdout)
-    assert list(data) == ["title", "format", "sampling", "stopping", "runs", "seed", "family", "results"]
+    assert list(data) == ["title", "format", "sampling", "stopping", "runs", "seed", "family", "question", "results"]
     assert data["family"] == {"name": "gaussian", "sigma": 1.0}
     assert list(data["results"][0]) == [
         "delta", "runs", "mean", "half_width", "quantiles", "wrong", "wrong_low", "wrong_high", "censored",
