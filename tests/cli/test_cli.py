@@ -192,7 +192,7 @@ def test_simulate_json_has_the_documented_shape() -> None:
     assert data["family"] == {"name": "gaussian", "sigma": 1.0}
     assert list(data["results"][0]) == [
         "delta", "runs", "mean", "half_width", "quantiles", "wrong", "wrong_low", "wrong_high", "censored",
-        "cost", "cost_half_width", "bound", "ratio",
+        "cost", "cost_half_width", "bound", "ratio", "decided", "decided_low", "decided_high",
     ]  # fmt: skip
     assert data["results"][0]["censored"] == 6
     assert json.loads(simulate("--json", "--delta", "0.4", "--workers", "2").stdout) == json.loads(
