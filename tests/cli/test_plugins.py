@@ -36,6 +36,8 @@ CALLS = {
     "doctor": ["--migrate"],
     "void": ["1", "--reason", "r"],
     "rename": ["a", "b"],
+    "add-mediator": ["East"],
+    "retire": ["North"],
     "check": [],
     "backup": ["copy.sqlite"],
     "restore": ["copy.sqlite"],
