@@ -11,7 +11,7 @@ from gobetween.core.transport import evidence
 
 
 @gb.register
-class Gamma(NamedTuple("Gamma", [("shape", float)]), gb.Family):
+class Amount(NamedTuple("Amount", [("shape", float)]), gb.Family):
     """Gamma rewards with known shape: V(μ) = μ²/shape."""
 
     name = "own-gamma"

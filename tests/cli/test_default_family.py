@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from own_rules import Gamma
+from own_rules import Amount
 
 import gobetween as gb
 from gobetween.cli import gobetween
@@ -95,6 +95,6 @@ def test_a_spec_remembers_what_its_file_leaves_out() -> None:
 
 
 def test_a_family_of_ones_own_says_what_it_needs() -> None:
-    assert Gamma(2.0).name == "own-gamma"
-    with pytest.raises(gb.ProblemError, match=r"the family 'own-gamma' needs shape: pass Gamma\(…\)"):
+    assert Amount(2.0).name == "own-gamma"
+    with pytest.raises(gb.ProblemError, match=r"the family 'own-gamma' needs shape: pass Amount\(…\)"):
         gb.Problem([0.9, 0.1], family="own-gamma")

@@ -109,7 +109,7 @@ def test_own_rules_keep_the_contract() -> None:
 
 
 def test_an_own_family_keeps_the_contract() -> None:
-    gamma = own_rules.Gamma(2.0)
+    gamma = own_rules.Amount(2.0)
 
     def log_density(x: float, mean: float) -> float:
         return math.log(x) - 2.0 * x / mean + 2.0 * math.log(2.0 / mean) if x > 0.0 else -math.inf
@@ -403,3 +403,14 @@ def walked() -> dict[str, list[int]]:
 
 if __name__ == "__main__":  # python tests/core/test_doors.py: only when a rule is meant to take another path
     GOLDEN.write_text(json.dumps(walked()).replace("], ", "],\n") + "\n", encoding="utf-8")
+
+
+def test_a_class_with_the_name_of_ours_is_refused() -> None:
+    """Kernels of ours that come from the cache could be taken for those of a class that only has the same name and fields."""
+    kind = type("Gamma", (own_rules.Amount,), {"__slots__": (), "__module__": "somewhere", "name": "another-gamma"})
+    with pytest.raises(
+        gb.ProblemError, match=r"somewhere.Gamma has the name of a class of gobetween.*call the class something"
+    ):
+        gb.Problem([2.0, 1.0], family=kind(2.0))
+    with pytest.raises(gb.ProblemError, match="has the name of a class of gobetween"):
+        gb.register(kind)

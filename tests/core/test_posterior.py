@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from own_rules import Gamma
+from own_rules import Amount
 
 import gobetween as gb
 from gobetween.core.posterior import possible_mean, possible_means
 from gobetween.core.state import fill, new_tally
 
 Draws = Callable[[np.random.Generator], Any]
-FAMILIES = [gb.Gaussian(2.0), gb.Bernoulli(), gb.Poisson(), gb.Exponential(), gb.Bounded(-1.0, 3.0), Gamma(2.0)]
+FAMILIES = [gb.Gaussian(2.0), gb.Bernoulli(), gb.Poisson(), gb.Exponential(), gb.Bounded(-1.0, 3.0), Amount(2.0)]
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)

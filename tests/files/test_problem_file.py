@@ -61,7 +61,11 @@ def test_the_examples_are_read(name: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("title", "titel", "titel is not a known key: choose from title, family, silent, arms, mediators, delta, question, sampling"),
+        (
+            "title",
+            "titel",
+            "titel is not a known key: choose from title, family, silent, arms, mediators, delta, question, sampling",
+        ),
         ('"two arms"', "3", "title = 3: must be a string"),
         ("delta = 0.05", "delta = 1.5", "delta = 1.5: the risk of a wrong answer is a number between 0 and 1"),
         ("delta = 0.05", "delta = [0.1, true]", "delta = true: must be a number"),

@@ -64,8 +64,13 @@ def register(kind: T) -> T:
 
 
 def check_class(side: str, kind: type[Any]) -> None:
-    """Refuse a class that leaves out what it must define."""
+    """Refuse a class that leaves out what it must define, or that compiled code could take for one of ours."""
     base = BASES[side]
+    if not kind.__module__.startswith("gobetween.") and any(kind.__name__ == ours for ours in _ours(side)):
+        raise ProblemError(
+            f"{kind.__module__}.{kind.__name__} has the name of a class of gobetween, for which compiled code could take it: "
+            "call the class something else"
+        )
     if side != "family":
         parameters_of(kind)
     elif not issubclass(kind, tuple):
@@ -83,6 +88,11 @@ def check_class(side: str, kind: type[Any]) -> None:
         wanted, found = _arguments(getattr(base, name)), _arguments(getattr(kind, name))
         if len(found) != len(wanted):
             raise ProblemError(f"{kind.__name__}.{name} takes ({', '.join(found)}): it must take ({', '.join(wanted)})")
+
+
+def _ours(side: str) -> list[str]:
+    """The names of our classes."""
+    return [known.__name__ for known in _known(side).values() if known.__module__.startswith("gobetween.")]
 
 
 def _arguments(function: Callable[..., Any]) -> tuple[str, ...]:
