@@ -87,5 +87,7 @@ def test_a_study_keeps_its_question(place: Path) -> None:
         assert status.sentence.startswith("The best 2 arms are 'a' and 'b'; this is wrong with probability at most 0.05")
         assert status.answer == ["a", "b"]
         assert status.question == {"name": "top-m", "m": 2}
+        said = (spec.arms, dict(zip(spec.mediators, spec.policies, strict=True)))
+        assert study.check(gb.StudySpec(*said, family=spec.family)) == {}  # left out, it stays
         with pytest.raises(gb.StudyError, match="question cannot change, the study has begun"):
-            study.edit(gb.StudySpec(spec.arms, dict(zip(spec.mediators, spec.policies, strict=True)), family=spec.family))
+            study.edit(gb.StudySpec(*said, family=spec.family, question=gb.TopM(1)))

@@ -15,7 +15,7 @@ from gobetween.files.rules import default, parse_family, parse_question, parse_r
 
 WAITS = ("lease", "answer")
 #: Keys that cannot change once a study has begun, and that a file may leave out.
-OPTIONAL = ("family", "silent", "delta", "sampling", "stopping", "seed", "wait_for")
+OPTIONAL = ("family", "silent", "delta", "sampling", "stopping", "question", "seed", "wait_for")
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
