@@ -36,7 +36,7 @@ def wrong_answers(runs: int = 10_000, most: int = 1500) -> list[str]:
         high = exact_interval(wrong, runs)[1]
         assert high <= DELTA, (problem, question, wrong)
         means = ", ".join(f"{mean:g}" for mean in problem.means)
-        lines.append(f"| {problem.family.name} | {means} | {question!r} | {runs:,} | {answered:,} | {wrong} | {high:.2%} |")
+        lines.append(f"| {problem.family.name} | {means} | `{question!r}` | {runs:,} | {answered:,} | {wrong} | {high:.2%} |")
         print(lines[-1], flush=True)
     return lines
 
