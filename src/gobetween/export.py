@@ -26,6 +26,12 @@ def numbered(n: int, one: str, many: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else many or f'{one}s'}"
 
 
+def listed(names: Sequence[str]) -> str:
+    """'a', 'b' and 'c'."""
+    *first, last = map(repr, names)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A small table with a caption for `_repr_html_`; every string is shown as it is."""
     head = "".join(f"<th>{html.escape(name)}</th>" for name in header)

@@ -11,7 +11,7 @@ from gobetween.core.family import Family
 from gobetween.core.jit import leaf
 from gobetween.core.question import Question, claim, faces, log_e, payoff
 from gobetween.core.ranks import LEARNING
-from gobetween.core.state import Tally, seen_all
+from gobetween.core.state import Tally, best_seen, seen_all
 from gobetween.core.types import Bools, Floats
 
 
@@ -78,10 +78,7 @@ def new_examiner(question: Question, K: int, contrast: float, sigma: float, stil
 @leaf
 def examined(examiner: Examiner, family: Family, tally: Tally, constants: Floats, passed: int) -> tuple[int, int]:
     """The leader, and how many of the constants the first answer that passes one has passed; it stays in the mask."""
-    best = 0
-    for a in range(1, tally.mu_hat.shape[0]):
-        if tally.mu_hat[a] > tally.mu_hat[best]:
-            best = a
+    best = best_seen(tally.mu_hat)
     k, before = 0, passed
     if seen_all(tally.N_a):
         while passed == before and passed < constants.shape[0] and claim(examiner.question, tally.mu_hat, k, examiner.mask):

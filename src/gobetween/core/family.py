@@ -15,6 +15,7 @@ import numpy as np
 
 from gobetween.core.jit import by_type, counted, leaf
 from gobetween.core.mixtures import LOG_WEIGHTS, TILTS, even_mixture
+from gobetween.core.value import Value
 from gobetween.errors import Fix, ProblemError
 
 #: Means, scales and costs must not be larger or smaller: their squares and ratios have to fit into double precision.
@@ -31,7 +32,7 @@ def is_number(value: object) -> bool:
     return real and not isinstance(value, (bool, np.timedelta64))
 
 
-class Family:
+class Family(Value):
     """What every family offers; a family of one's own is a NamedTuple of its parameters that inherits from this.
 
     >>> family = gb.Bernoulli()
@@ -40,8 +41,6 @@ class Family:
     """
 
     __slots__ = ()
-    name: ClassVar[str] = ""
-    """What files and the command line call it."""
     rewards: ClassVar[str] = "a number"
     """The rewards in words."""
     low: float
@@ -61,8 +60,6 @@ class Family:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if issubclass(cls, tuple):  # as tuples all families without parameters would be equal
-            cls.__eq__, cls.__ne__, cls.__hash__ = _same, object.__ne__, _hash  # type: ignore[assignment]  # methods
         ends = getattr(cls, "low", None), getattr(cls, "high", None)
         if "span" not in cls.__dict__ and all(isinstance(end, (int, float)) for end in ends):
             low, high = map(float, ends)  # type: ignore[arg-type]  # they are numbers
@@ -140,27 +137,11 @@ class Family:
         """What can be done about rewards or means that the default family does not have."""
         return Fix("family") if self.unless_said else None
 
-    def parameters(self) -> dict[str, float]:
-        """The family's parameters by name; none unless it is a named tuple with fields."""
-        return {name: getattr(self, name) for name in getattr(self, "_fields", ())}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Name and parameters, JSON-safe."""
-        return {"name": self.name, **self.parameters()}
-
     def domain(self) -> str:
         """The means as an interval, for messages."""
         left = "(" if self.low in self.open_ends or math.isinf(self.low) else "["
         right = ")" if self.high in self.open_ends or math.isinf(self.high) else "]"
         return f"{left}{self.low:g}, {self.high:g}{right}"
-
-
-def _same(one: Any, other: object) -> bool:
-    return type(one) is type(other) and bool(tuple.__eq__(one, other))  # type: ignore[operator]  # both are tuples
-
-
-def _hash(family: Any) -> int:
-    return hash((type(family).__name__, *family))
 
 
 @by_type("float64")

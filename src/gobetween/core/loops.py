@@ -9,9 +9,9 @@ from gobetween.core.family import Family, coordinate, divergence, draw
 from gobetween.core.jit import index, leaf
 from gobetween.core.ranks import within_reach
 from gobetween.core.sampler import AnySampler
-from gobetween.core.state import State, Tally, clear, count
+from gobetween.core.state import State, Tally, best_seen, clear, count
 from gobetween.core.step import choose, observe, verdict
-from gobetween.core.stopper import AnyStopper, Stopper, answer, best_seen, judge, restart
+from gobetween.core.stopper import AnyStopper, Stopper, answer, judge, restart
 from gobetween.core.transport import evidence
 from gobetween.core.types import Bools, Floats, Ints
 

@@ -12,33 +12,27 @@ where `ways` counts the pairs that can be wrong at once. A question is a small n
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from gobetween.core.eprocess import Pairing
+from gobetween.core.eprocess import Pairing, log_evalue
 from gobetween.core.family import Family, NotDefinedError
 from gobetween.core.jit import by_type, leaf
 from gobetween.core.pursuit import CALM, ETA
 from gobetween.core.state import Tally
 from gobetween.core.transport import evidence
 from gobetween.core.types import Bools, Floats
+from gobetween.core.value import Value
 
 
-class Question:
+class Question(Value):
     """What every question offers."""
 
     __slots__ = ()
-    name: ClassVar[str] = ""
-    """What files and the command line call it."""
     words: ClassVar[dict[str, dict[str, object]]] = {}
-    needs: ClassVar[tuple[str, ...]] = ("claim", "faces", "payoff", "log_e", "ways", "right", "sentence")
-    functions: ClassVar[tuple[str, ...]] = needs
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if issubclass(cls, tuple):  # as tuples all questions without parameters would be equal
-            cls.__eq__, cls.__ne__, cls.__hash__ = _same, object.__ne__, _hash  # type: ignore[assignment]  # methods
+    needs: ClassVar[tuple[str, ...]] = ("claim", "ways", "right", "sentence")
+    functions: ClassVar[tuple[str, ...]] = (*needs, "faces", "payoff", "log_e")
 
     # compiled
     def claim(self, mu: Floats, k: int, mask: Bools) -> bool:
@@ -46,16 +40,18 @@ class Question:
         raise NotDefinedError
 
     def faces(self, mask: Bools, i: int, b: int) -> bool:
-        """Must the pair (i, b) be shown for this answer?"""
-        raise NotDefinedError
+        """Must the pair (i, b) be shown for this answer? By default i in the answer and b outside."""
+        return bool(mask[i] and not mask[b])
 
     def payoff(self, family: Family, mu: Floats, i: int, b: int, w_i: float, w_b: float) -> tuple[float, float, float]:
-        """f_ib and its slopes in w_i and w_b (0 where b = i), at means for which the answer is right."""
-        raise NotDefinedError
+        """f_ib and its slopes in w_i and w_b (0 where b = i), at means for which the answer is right; by default against
+        "b is as good as i".
+        """
+        return evidence(family, mu[i], mu[b], w_i, w_b)
 
     def log_e(self, family: Family, tally: Tally, pairing: Pairing, i: int, b: int, enough: float) -> float:
         """The logarithm of the e-process of a pair, from below; any number under `enough` once it is known to lie under it."""
-        raise NotDefinedError
+        return log_evalue(family, tally, pairing, i, b, enough)
 
     def gather(self, family: Family, tally: Tally, pulls: Floats, Z: Floats, mask: Bools, most: Floats, gains: Floats) -> None:
         """Write to gains [K] what a pull of each arm is worth to pursuit."""
@@ -80,22 +76,6 @@ class Question:
 
     def check(self, K: int, family: Family) -> None:
         """Refuse what does not fit K arms of a family."""
-
-    def parameters(self) -> dict[str, float]:
-        """Its parameters by name."""
-        return dict(zip(self._fields, self, strict=True)) if isinstance(self, tuple) else {}  # type: ignore[attr-defined]
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-safe."""
-        return {"name": self.name, **self.parameters()}
-
-
-def _same(one: Any, other: object) -> bool:
-    return type(one) is type(other) and tuple(one) == tuple(other)  # type: ignore[arg-type]
-
-
-def _hash(one: Any) -> int:
-    return hash((type(one).__qualname__, tuple(one)))
 
 
 @by_type("int64")

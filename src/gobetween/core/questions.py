@@ -6,16 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gobetween.core.eprocess import Pairing, log_evalue
+from gobetween.core.eprocess import Pairing
 from gobetween.core.family import Family, coordinate, divergence, is_number, log_mixture, variance
 from gobetween.core.jit import leaf
 from gobetween.core.pursuit import rival_gains
 from gobetween.core.question import Question
 from gobetween.core.registry import register
 from gobetween.core.state import Tally
-from gobetween.core.transport import evidence
 from gobetween.core.types import Bools, Floats
 from gobetween.errors import ProblemError
+from gobetween.export import listed
 
 
 @leaf
@@ -30,12 +30,6 @@ def mark_highest(mu: Floats, m: int, mask: Bools) -> None:
         mask[best] = True
 
 
-@leaf
-def inside_outside(mask: Bools, i: int, b: int) -> bool:
-    """Is i in the answer and b not?"""
-    return bool(mask[i] and not mask[b])
-
-
 @register
 class BestArm(NamedTuple("BestArm", []), Question):
     """Which arm has the highest mean?"""
@@ -46,15 +40,6 @@ class BestArm(NamedTuple("BestArm", []), Question):
     def claim(self, mu: Floats, k: int, mask: Bools) -> bool:
         mark_highest(mu, 1, mask)
         return k == 0
-
-    def faces(self, mask: Bools, i: int, b: int) -> bool:
-        return inside_outside(mask, i, b)
-
-    def payoff(self, family: Family, mu: Floats, i: int, b: int, w_i: float, w_b: float) -> tuple[float, float, float]:
-        return evidence(family, mu[i], mu[b], w_i, w_b)
-
-    def log_e(self, family: Family, tally: Tally, pairing: Pairing, i: int, b: int, enough: float) -> float:
-        return log_evalue(family, tally, pairing, i, b, enough)
 
     def gather(self, family: Family, tally: Tally, pulls: Floats, Z: Floats, mask: Bools, most: Floats, gains: Floats) -> None:
         rival_gains(family, tally, pulls, Z, most, gains)
@@ -88,15 +73,6 @@ class TopM(NamedTuple("TopM", [("m", int)]), Question):
     def claim(self, mu: Floats, k: int, mask: Bools) -> bool:
         mark_highest(mu, self.m, mask)
         return k == 0
-
-    def faces(self, mask: Bools, i: int, b: int) -> bool:
-        return inside_outside(mask, i, b)
-
-    def payoff(self, family: Family, mu: Floats, i: int, b: int, w_i: float, w_b: float) -> tuple[float, float, float]:
-        return evidence(family, mu[i], mu[b], w_i, w_b)
-
-    def log_e(self, family: Family, tally: Tally, pairing: Pairing, i: int, b: int, enough: float) -> float:
-        return log_evalue(family, tally, pairing, i, b, enough)
 
     def ways(self, K: int) -> int:
         return self.m * (K - self.m)
@@ -147,14 +123,8 @@ class EpsilonBest(NamedTuple("EpsilonBest", [("eps", float)]), Question):
             mask[best] = True
         return best >= 0 and mu[best] > top - self.eps
 
-    def faces(self, mask: Bools, i: int, b: int) -> bool:
-        return inside_outside(mask, i, b)
-
     def payoff(self, family: Family, mu: Floats, i: int, b: int, w_i: float, w_b: float) -> tuple[float, float, float]:
         return shifted_evidence(family, mu[i], mu[b], w_i, w_b, self.eps)
-
-    def log_e(self, family: Family, tally: Tally, pairing: Pairing, i: int, b: int, enough: float) -> float:
-        return log_evalue(family, tally, pairing, i, b, enough)
 
     def ways(self, K: int) -> int:
         return K - 1
@@ -249,9 +219,3 @@ def shifted_evidence(
     if w_i <= 0.0 or w_b <= 0.0:
         return 0.0, d_i, d_b
     return w_i * d_i + w_b * d_b, d_i, d_b
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence."""
-    shown = [repr(name) for name in names]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

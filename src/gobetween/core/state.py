@@ -61,6 +61,16 @@ def seen_all(N_a: Ints) -> bool:
 
 
 @leaf
+def best_seen(mu_hat: Floats) -> int:
+    """The leader: the first arm with the highest estimate."""
+    best = 0
+    for a in range(1, mu_hat.shape[0]):
+        if mu_hat[a] > mu_hat[best]:
+            best = a
+    return best
+
+
+@leaf
 def clear(state: State) -> None:
     """Back to nothing asked, nothing seen."""
     state.N_ea[:] = 0

@@ -21,7 +21,7 @@ from gobetween.core.jit import by_type, inlined, jit, leaf
 from gobetween.core.narrow import Narrow, add_to_narrow, give_up_narrow, new_narrow
 from gobetween.core.ranks import Ranks, largest_evidence, least_evidence, new_ranks, within_reach
 from gobetween.core.rule import Looks, StoppingRule, compiled_form, first_memory, observe, remember, statistic
-from gobetween.core.state import Tally, seen_all
+from gobetween.core.state import Tally, best_seen, seen_all
 from gobetween.core.transport import evidence
 from gobetween.core.types import Bools, Floats
 
@@ -240,16 +240,6 @@ def growth(stopper: Stopper, t: int) -> float:
     if stopper.shape == KK_GAUSSIAN:
         return 4.0 * math.log(4.0 + math.log(0.5 * t))
     return 6.0 * math.log(1.0 + math.log(0.5 * max(t, 2))) if stopper.shape == KK_EXPONENTIAL else 0.0
-
-
-@leaf
-def best_seen(mu_hat: Floats) -> int:
-    """The leader: the first arm with the highest estimate."""
-    best = 0
-    for a in range(1, mu_hat.shape[0]):
-        if mu_hat[a] > mu_hat[best]:
-            best = a
-    return best
 
 
 @leaf

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from gobetween.core.visible import about
-from gobetween.export import numbered
+from gobetween.export import listed, numbered
 from gobetween.study.forecast import Forecast
 from gobetween.study.missing import jump_words, missing_condition, missing_words
 from gobetween.study.outlook import Outlook
@@ -195,9 +195,3 @@ def _only(state: StudyState, mediators: tuple[str, ...], arms: list[int]) -> str
     if all(pulls[state.spec.arms[a]] for a in arms):
         return f"{words}: nothing more is learnt of {'it' if len(arms) == 1 else 'them'} {back}."
     return f"{words}: the study cannot stop {back}."
-
-
-def listed(names: Sequence[str]) -> str:
-    """'a', 'b' and 'c'."""
-    *first, last = map(repr, names)
-    return f"{', '.join(first)} and {last}" if first else last
