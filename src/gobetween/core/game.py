@@ -16,7 +16,7 @@ from gobetween.core.active import MEDIATORS, RIVALS, ActiveSets, new_active_sets
 from gobetween.core.certificate import WORTH, Point, certify, forget, improve, leader, new_ledger, new_point, relative_gap
 from gobetween.core.family import Family
 from gobetween.core.interior import OMEGA, Scratch, Y, interior, new_scratch, settle, start
-from gobetween.core.jit import counted, inlined, jit, leaf, quiet
+from gobetween.core.jit import counted, inlined, jit, leaf, part, quiet
 from gobetween.core.transport import evidence
 from gobetween.core.types import Floats, Ints
 
@@ -162,7 +162,7 @@ def crowded(family: Family, mu: Floats, R: Floats, a_star: int, tol: float, poin
 
 
 @counted(lambda family, mu, R, *_: 0.5 * R.shape[0] * max(R.shape) ** 2)
-@leaf
+@part
 @quiet
 def keep_up(family: Family, mu: Floats, R: Floats, tol: float, point: Point, workspace: Workspace) -> tuple[int, int]:
     """Lazy, then warm: status and number of steps; INEXACT when only a cold start can tell."""

@@ -178,6 +178,11 @@ def leaf(function: F) -> F:
     return _compile(function, _nrt=False)
 
 
+def part(function: F) -> F:
+    """A leaf that LLVM must make part of its callers: handing over a sampler of forty arrays costs more than a step."""
+    return _compile(function, _nrt=False, forceinline=True)
+
+
 def inlined(function: F) -> F:
     """For functions with one or two callers: made part of these, because each level of calls is optimised anew by Numba."""
     return _compile(quiet(function), _nrt=True, inline="always")

@@ -12,7 +12,7 @@ from gobetween.core.certificate import Point, forget, new_point
 from gobetween.core.family import Family
 from gobetween.core.game import COLD, INEXACT, OPTIMAL, Workspace, keep_up, new_workspace, solve
 from gobetween.core.geometry import find_redundant
-from gobetween.core.jit import by_type, inlined, leaf, uniform
+from gobetween.core.jit import by_type, inlined, leaf, part, uniform
 from gobetween.core.pursuit import add_gains, expected_pulls, highest, hopes, scarcest, stranger, unseen_gains
 from gobetween.core.question import Question, gather
 from gobetween.core.questions import BestArm
@@ -231,7 +231,7 @@ def forget_rates(sampler: Sampler) -> None:
                 sampler.R[a, i] = 0.0
 
 
-@leaf
+@part
 def estimate(sampler: Sampler, state: State, e: int) -> None:
     """Refresh the rates of a mediator that has just answered, if they are unknown: π̂_e(a) = N_ea/Σ_a N_ea, silence included."""
     for i in range(sampler.members.shape[0]):
@@ -313,7 +313,7 @@ def chosen(family: Family, sampler: Sampler, state: State, t: int, available: Bo
     return furthest_behind(sampler.target, state.N_e, sampler.members, available)
 
 
-@leaf
+@part
 def pursued(family: Family, sampler: Sampler, state: State, t: int, available: Bools) -> int:
     """Whom pursuit asks: for arms that were not seen, mediators who are not known, arms seldom seen, then against rivals."""
     members, R, costs, N_e, scores = sampler.members, sampler.R, sampler.costs, state.N_e, sampler.omega

@@ -1,7 +1,7 @@
 """The step: choose → observe → verdict. A simulation runs it in a loop, a live study spreads it over days."""
 
 from gobetween.core.family import Family
-from gobetween.core.jit import inlined, leaf
+from gobetween.core.jit import inlined, part
 from gobetween.core.sampler import AnySampler, Source, learn, next_mediator
 from gobetween.core.state import State, Tally, count
 from gobetween.core.stopper import AnyStopper, judge, note
@@ -18,7 +18,7 @@ def choose(family: Family, sampler: AnySampler, state: State, t: int, available:
     return e
 
 
-@leaf
+@part
 def observe(family: Family, sampler: AnySampler, state: State, t: int, e: int, a: int, reward: float) -> None:
     """Mediator e answered, after t queries: arm a paid a reward, or nothing (a = K)."""
     state.N_ea[e, a] += 1
@@ -27,7 +27,7 @@ def observe(family: Family, sampler: AnySampler, state: State, t: int, e: int, a
     learn(sampler, family, state, t, e, a, reward)
 
 
-@leaf
+@part
 def verdict(
     family: Family, stopper: AnyStopper, tally: Tally, t: int, a: int, reward: float, constants: Floats, passed: int
 ) -> tuple[int, int]:
