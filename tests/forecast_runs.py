@@ -7,7 +7,7 @@ import numpy as np
 
 import gobetween as gb
 from gobetween.core.jit import index
-from gobetween.core.loops import run_on
+from gobetween.core.loops import runs
 from gobetween.paper.tables import DIRECT, EXPERIMENT_1, EXPERIMENT_2
 from gobetween.simulation.engine import ladder
 
@@ -48,21 +48,21 @@ class Run:
         self.problem, self.ladder, self.named = (
             problem,
             ladder(problem.policies, problem.silent),
-            np.zeros((1, problem.K), np.bool_),
+            np.zeros((1, 1, problem.K), np.bool_),
         )
-        self.halt, self.t = np.zeros(1, np.bool_), np.array([0])
-        self.N_e, self.N_a = np.zeros((1, problem.E), np.int64), np.zeros((1, problem.K), np.int64)
+        self.halt, self.t = np.zeros(1, np.bool_), np.array([[0]])
+        self.N_e, self.N_a = np.zeros((1, 1, problem.E), np.int64), np.zeros((1, 1, problem.K), np.int64)
         self.rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
 
     def go(self, until: int) -> int:
         """Play on until there were so many queries, or the verdict; queries by then."""
         one = self.learner
-        run_on(
+        runs(
             one.family, self.problem.means, self.ladder, one._sampler, one._stopper, one._constant, one._state, one._present,
-            self.halt, index(int(self.t[0])), index(0), index(until), self.rng, self.rng, self.t,
-            np.zeros(1, np.bool_), self.named, self.N_e, self.N_a,
+            self.halt, False, index(int(self.t[0, 0])), index(0), index(until), self.rng, self.rng, self.t,
+            np.zeros((1, 1), np.bool_), self.named, self.N_e, self.N_a,
         )  # fmt: skip
-        one._asked = one._count = int(self.t[0])
+        one._asked = one._count = int(self.t[0, 0])
         for mine, all_told in zip(one._counted, one._state.tally, strict=True):
             mine[:] = all_told
         return one._count

@@ -19,7 +19,7 @@ from gobetween.core.asked import BEST, sampler_for, stopper_for, threshold_for
 from gobetween.core.families import Gaussian
 from gobetween.core.family import Family, draw, log_mixture, span, tilt
 from gobetween.core.family import coordinate as to_coordinate
-from gobetween.core.loops import DONE, episodes, pull
+from gobetween.core.loops import DONE, NONE, pull, runs
 from gobetween.core.problem import Problem
 from gobetween.core.question import Question
 from gobetween.core.registry import as_family, as_sampling, as_stopping, check_class
@@ -215,10 +215,10 @@ def engine_run(
     sampler = sampler_for(question, sampling.told(problem), problem.policies.copy(), everyone, problem.query_costs.copy())
     limit = threshold_for(question, stopping, K, delta, family)
     tau, stopped, named = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.bool_), np.zeros((1, 1, K), np.bool_)
-    done = episodes(
+    done = runs(
         family, problem.means.copy(), ladder(problem.policies, problem.silent), sampler,
-        stopper_for(question, stopping, K, family), np.array([limit]), state, everyone, np.zeros(1, np.bool_), most, _own(),
-        _world(), tau, stopped, named, np.zeros((1, 1, E), np.int64), np.zeros((1, 1, K), np.int64),
+        stopper_for(question, stopping, K, family), np.array([limit]), state, everyone, np.zeros(1, np.bool_), True,
+        NONE, NONE, most, _own(), _world(), tau, stopped, named, np.zeros((1, 1, E), np.int64), np.zeros((1, 1, K), np.int64),
     )  # fmt: skip
     assert done == DONE, f"{type(sampling).__name__}.choose named a mediator who cannot be asked"
     answer = tuple(problem.arms[a] for a in np.flatnonzero(named[0, 0])) if stopped[0, 0] else None

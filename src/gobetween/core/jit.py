@@ -134,10 +134,10 @@ def _kernels(function: Any) -> Any:
         numba.config.CACHE_DIR = before
 
 
-def _compile(function: F, **options: Any) -> F:
+def _compile(function: F, forced: bool = False, **options: Any) -> F:
     if not ENABLED:
         return function
-    compiled = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    compiled = numba.njit(nogil=True, error_model="numpy", forceinline=forced, **options)(function)
     if _CACHE is not None:
         compiled._cache = _kernels(function)
     made: F = compiled
@@ -180,7 +180,7 @@ def leaf(function: F) -> F:
 
 def part(function: F) -> F:
     """A leaf that LLVM must make part of its callers: handing over a sampler of forty arrays costs more than a step."""
-    return _compile(function, _nrt=False, forceinline=True)
+    return _compile(function, forced=True, _nrt=False)
 
 
 def inlined(function: F) -> F:
@@ -235,9 +235,10 @@ def by_type(returns: str, inline: bool = False) -> Callable[[F], F]:
 
     def declare(function: F) -> F:
         if ENABLED:
-            how = {"inline": "always"} if inline else {}
-            name = function.__name__
-            overload(function, strict=False, **how)(lambda thing, *args: _implementation(name, returns, inline, thing, args))
+            name, how = function.__name__, "always" if inline else "never"
+            overload(function, {"forceinline": False}, strict=False, inline=how)(
+                lambda thing, *args: _implementation(name, returns, inline, thing, args)
+            )
         return function
 
     return declare
@@ -250,7 +251,7 @@ def _implementation(name: str, returns: str, inline: bool, thing: Any, args: Any
         return method
     ours = _is_ours(thing)
     # ours allocate nothing; someone else's may, and may look beside an array
-    compiled = numba.njit(error_model="numpy", _nrt=True, boundscheck=not ours)(method)
+    compiled = numba.njit(error_model="numpy", forceinline=False, _nrt=True, boundscheck=not ours)(method)
     if not ours:
         try:
             compiled.compile((thing, *args))

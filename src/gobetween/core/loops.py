@@ -40,7 +40,7 @@ def record(state: State, t: int, tau: Ints, N_e: Ints, N_a: Ints, d: int) -> Non
 
 
 @leaf
-def run_on(
+def runs(
     family: Family,
     means: Floats,
     cumulative: Floats,
@@ -50,7 +50,8 @@ def run_on(
     state: State,
     available: Bools,
     halt: Bools,
-    t: int,
+    fresh: bool,
+    begin: int,
     besides: int,
     most: int,
     rule_rng: np.random.Generator,
@@ -61,65 +62,37 @@ def run_on(
     N_e: Ints,
     N_a: Ints,
 ) -> int:
-    """A run from wherever it stands, after t queries and `besides` more counted answers: when each constant was passed, whether
-    it was after `most` queries, the arms named and the counts then.
+    """Run after run, one for each row of `tau`: when each constant was passed, whether it was after `most` queries, the arms
+    named and the counts then. Fresh runs begin from nothing; others go on from where all stands, after `begin` queries and
+    `besides` more counted answers.
 
     DONE; HALTED soon after halt [1] was set by another thread; or LOST, when the rule chose nobody who can be asked.
     """
-    passed = NONE
-    while passed < constants.shape[0] and t < most:
-        e = choose(family, sampler, state, t, available, rule_rng)
-        if e < 0:
-            return LOST
-        if t & 1023 == 0 and halt[0]:
-            return HALTED
-        a = pull(cumulative, e, world.random())
-        reward = draw(family, means[a], world) if a < means.shape[0] else 0.0
-        t += 1
-        observe(family, sampler, state, t, e, a, reward)
-        best, now = verdict(family, stopper, state.tally, t + besides, a, reward, constants, passed)
-        while passed < now:
-            record(state, t, tau, N_e, N_a, passed)
-            answer(stopper, best, named[passed])
-            stopped[passed] = True
-            passed += 1
-    while passed < constants.shape[0]:
-        record(state, t, tau, N_e, N_a, passed)
-        passed += 1
-    return DONE
-
-
-@leaf
-def episodes(
-    family: Family,
-    means: Floats,
-    cumulative: Floats,
-    sampler: AnySampler,
-    stopper: AnyStopper,
-    constants: Floats,
-    state: State,
-    available: Bools,
-    halt: Bools,
-    most: int,
-    rule_rng: np.random.Generator,
-    world: np.random.Generator,
-    tau: Ints,
-    stopped: Bools,
-    named: Bools,
-    N_e: Ints,
-    N_a: Ints,
-) -> int:
-    """Run after run from the beginning, one for each row of `tau`, as `run_on` says."""
     for run in range(tau.shape[0]):
-        restart(sampler)
-        restart(stopper)
-        clear(state)
-        found = run_on(
-            family, means, cumulative, sampler, stopper, constants, state, available, halt, NONE, NONE, most, rule_rng, world,
-            tau[run], stopped[run], named[run], N_e[run], N_a[run],
-        )  # fmt: skip
-        if found != DONE:
-            return found
+        if fresh:
+            restart(sampler)
+            restart(stopper)
+            clear(state)
+        t, passed = begin, NONE
+        while passed < constants.shape[0] and t < most:
+            e = choose(family, sampler, state, t, available, rule_rng)
+            if e < 0:
+                return LOST
+            if t & 1023 == 0 and halt[0]:
+                return HALTED
+            a = pull(cumulative, e, world.random())
+            reward = draw(family, means[a], world) if a < means.shape[0] else 0.0
+            t += 1
+            observe(family, sampler, state, t, e, a, reward)
+            best, now = verdict(family, stopper, state.tally, t + besides, a, reward, constants, passed)
+            while passed < now:
+                record(state, t, tau[run], N_e[run], N_a[run], passed)
+                answer(stopper, best, named[run, passed])
+                stopped[run, passed] = True
+                passed += 1
+        while passed < constants.shape[0]:
+            record(state, t, tau[run], N_e[run], N_a[run], passed)
+            passed += 1
     return DONE
 
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from gobetween.core.asked import BEST, sampler_for, stopper_for, threshold_for
 from gobetween.core.bound import binary_kl
 from gobetween.core.family import Family
-from gobetween.core.loops import HALTED, LOST, episodes
+from gobetween.core.loops import HALTED, LOST, NONE, runs
 from gobetween.core.problem import Problem
 from gobetween.core.question import Question
 from gobetween.core.registry import as_question, as_sampling, as_stopping
@@ -157,9 +157,9 @@ def run_chunk(job: Job, chunk: range) -> Runs:
     shape = (len(chunk), len(constants))
     tau, stopped, named = np.zeros(shape, np.int64), np.zeros(shape, np.bool_), np.zeros((*shape, problem.K), np.bool_)
     N_e, N_a = np.zeros((*shape, problem.E), np.int64), np.zeros((*shape, problem.K), np.int64)
-    done = episodes(
+    done = runs(
         problem.family, workbench.means, workbench.ladder, sampler, workbench.stopper, constants, state, workbench.available,
-        job.halt, job.max_steps, own, world, tau, stopped, named, N_e, N_a,
+        job.halt, True, NONE, NONE, job.max_steps, own, world, tau, stopped, named, N_e, N_a,
     )  # fmt: skip
     if done == HALTED:
         raise HaltedError

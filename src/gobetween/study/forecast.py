@@ -17,7 +17,7 @@ import numpy as np
 from gobetween.core.absence import follow, time_of
 from gobetween.core.family import Family
 from gobetween.core.jit import ENABLED, index
-from gobetween.core.loops import DONE, run_on
+from gobetween.core.loops import DONE, runs
 from gobetween.core.posterior import possible_means
 from gobetween.core.sampler import AnySampler
 from gobetween.core.state import State, count
@@ -65,8 +65,8 @@ class World(NamedTuple):
     stopper: AnyStopper
     state: State
     rng: np.random.Generator
-    tau: Ints  # [1] queries by now
-    stopped: Bools  # [1] has the verdict been reached?
+    tau: Ints  # [1, 1] queries by now
+    stopped: Bools  # [1, 1] has the verdict been reached?
 
 
 def forecast(learner: "Learner") -> Forecast | None:
@@ -110,8 +110,8 @@ def _waits(learner: "Learner", told: int, steps: int) -> list[float]:
         for w, world in list(running.items()):
             if not _play(learner, start, world, until):
                 return [math.inf] * WORLDS
-            if world.stopped[0]:
-                waits[w] = float(world.tau[0] - start.t)
+            if world.stopped[0, 0]:
+                waits[w] = float(world.tau[0, 0] - start.t)
                 del running[w]
     return sorted(waits)
 
@@ -119,10 +119,11 @@ def _waits(learner: "Learner", told: int, steps: int) -> list[float]:
 def _play(learner: "Learner", start: Start, world: World, until: int) -> bool:
     """Play a world on; is there always somebody to be asked?"""
     E, K = world.ladder.shape
-    found = run_on(
+    found = runs(
         learner.family, world.means, world.ladder, world.sampler, world.stopper, learner._constant, world.state,
-        learner._present, np.zeros(1, np.bool_), index(int(world.tau[0])), index(start.besides), index(until), world.rng,
-        world.rng, world.tau, world.stopped, np.zeros((1, K), np.bool_), np.zeros((1, E), np.int64), np.zeros((1, K), np.int64),
+        learner._present, np.zeros(1, np.bool_), False, index(int(world.tau[0, 0])), index(start.besides), index(until),
+        world.rng, world.rng, world.tau, world.stopped, np.zeros((1, 1, K), np.bool_), np.zeros((1, 1, E), np.int64),
+        np.zeros((1, 1, K), np.int64),
     )  # fmt: skip
     return bool(found == DONE)
 
@@ -152,7 +153,7 @@ def _world(learner: "Learner", start: Start, w: int) -> World:
     possible_means(setup.family, float(setup.family.low), float(setup.family.high), tally, r, means)
     policies = _policies(setup.policies, setup.declared, start.state.N_ea[:, : len(means) + setup.silent], rng)
     sampler, stopper, state = copied(start.sampler), copied(start.stopper), copied(start.state)
-    tau, stopped = np.array([start.t]), np.zeros(1, np.bool_)
+    tau, stopped = np.array([[start.t]]), np.zeros((1, 1), np.bool_)
     return World(means, ladder(policies, setup.silent), sampler, stopper, state, rng, tau, stopped)
 
 
