@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gobetween.core.family import Family, divergence
-from gobetween.core.jit import index, jit, leaf
+from gobetween.core.jit import index, jit, part
 from gobetween.core.transport import evidence
 from gobetween.core.types import Floats
 
@@ -51,7 +51,7 @@ def new_ledger(K: int, E: int) -> Floats:
     return np.zeros((6, max(K, E)))
 
 
-@leaf
+@part
 def forget(point: Point) -> None:
     """Back to the point that knows nothing."""
     point.omega[:] = 1.0 / point.omega.shape[0]
@@ -60,14 +60,14 @@ def forget(point: Point) -> None:
     point.bounds[0], point.bounds[1] = 0.0, math.inf
 
 
-@leaf
+@part
 def relative_gap(point: Point) -> float:
     """(T_upper − T_lower)/T_upper, 1 when nothing is known."""
     T_lower, T_upper = point.bounds[0], point.bounds[1]
     return 1.0 - T_lower / T_upper if T_upper < math.inf else 1.0
 
 
-@leaf
+@part
 def leader(mu: Floats) -> tuple[int, bool]:
     """The first best arm, and whether it is the only one."""
     best, unique = 0, True
@@ -79,7 +79,7 @@ def leader(mu: Floats) -> tuple[int, bool]:
     return best, unique
 
 
-@leaf
+@part
 def payoffs(family: Family, mu: Floats, R: Floats, a_star: int, omega: Floats, ledger: Floats) -> float:
     """Enter w, f, d_1, d_a at ω; returns min_a f_a."""
     K, E = R.shape
@@ -99,7 +99,7 @@ def payoffs(family: Family, mu: Floats, R: Floats, a_star: int, omega: Floats, l
     return lowest
 
 
-@leaf
+@part
 def prices(R: Floats, a_star: int, y: Floats, ledger: Floats) -> float:
     """Enter v and worth from y and the divergences on the ledger; returns max_e worth_e."""
     K, E = R.shape
@@ -118,7 +118,7 @@ def prices(R: Floats, a_star: int, y: Floats, ledger: Floats) -> float:
     return highest
 
 
-@leaf
+@part
 def spread(R: Floats, source: Floats, v: int, target: Floats, out: int) -> None:
     """target[out] = Rᵀ source[v], arm by arm; arms of zero weight cost nothing."""
     K, E = R.shape
@@ -131,7 +131,7 @@ def spread(R: Floats, source: Floats, v: int, target: Floats, out: int) -> None:
                 target[out, e] += c * R[a, e]
 
 
-@leaf
+@part
 def odds(w_1: float, w_a: float) -> float:
     """w_1 : w_a as a finite number; 1 when both are zero."""
     if not w_1 + w_a > 0.0:
@@ -139,7 +139,7 @@ def odds(w_1: float, w_a: float) -> float:
     return min(w_1 / w_a, 1e300) if w_a > 0.0 else 1e300
 
 
-@leaf
+@part
 def certify(family: Family, mu: Floats, R: Floats, a_star: int, point: Point, ledger: Floats) -> float:
     """Recompute the bounds of a point under these means and rates from its fields alone; returns the relative gap."""
     lowest = payoffs(family, mu, R, a_star, point.omega, ledger)
@@ -161,7 +161,7 @@ def certify(family: Family, mu: Floats, R: Floats, a_star: int, point: Point, le
     return relative_gap(point)
 
 
-@leaf
+@part
 def improve(
     family: Family, mu: Floats, R: Floats, a_star: int, omega: Floats, y: Floats, point: Point, ledger: Floats
 ) -> float:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gobetween.core.jit import jit, leaf
+from gobetween.core.jit import jit, leaf, part
 from gobetween.core.types import Floats, Ints
 
 #: Prior precisions of the gap (as sums of squared weights) and their weights.
@@ -45,7 +45,7 @@ def new_contrast(K: int, share: float, sigma: float) -> Contrast:
     return Contrast(share, sigma, np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n)))
 
 
-@leaf
+@part
 def add_to_contrast(contrast: Contrast, N_a: Ints, i: int, reward: float) -> None:
     """Arm i paid a reward, which N_a counts already."""
     n = float(N_a[i] - 1)
@@ -73,9 +73,9 @@ def give_up(contrast: Contrast, a: int) -> None:
     """The contrasts of arm a are given up: with which weight each of its rewards was counted is not kept, so none can be taken
     back. Q is 0 from here on, which may only fall short: were it to start at 1 again, each time would add its share of risk.
     """
-    for part, value in ((contrast.H, 0.0), (contrast.S, 0.0), (contrast.V, GIVEN_UP)):
-        part[a, :] = part[:, a] = value
-        part[a, a] = 0.0
+    for table, value in ((contrast.H, 0.0), (contrast.S, 0.0), (contrast.V, GIVEN_UP)):
+        table[a, :] = table[:, a] = value
+        table[a, a] = 0.0
 
 
 def contrasts(contrast: Contrast) -> dict[str, Any]:

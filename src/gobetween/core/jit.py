@@ -236,7 +236,7 @@ def by_type(returns: str, inline: bool = False) -> Callable[[F], F]:
     def declare(function: F) -> F:
         if ENABLED:
             name, how = function.__name__, "always" if inline else "never"
-            overload(function, {"forceinline": False}, strict=False, inline=how)(
+            overload(function, {"forceinline": True}, strict=False, inline=how)(
                 lambda thing, *args: _implementation(name, returns, inline, thing, args)
             )
         return function
@@ -251,7 +251,7 @@ def _implementation(name: str, returns: str, inline: bool, thing: Any, args: Any
         return method
     ours = _is_ours(thing)
     # ours allocate nothing; someone else's may, and may look beside an array
-    compiled = numba.njit(error_model="numpy", forceinline=False, _nrt=True, boundscheck=not ours)(method)
+    compiled = numba.njit(error_model="numpy", forceinline=ours, _nrt=True, boundscheck=not ours)(method)
     if not ours:
         try:
             compiled.compile((thing, *args))

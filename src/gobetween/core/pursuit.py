@@ -11,7 +11,7 @@ import math
 
 from gobetween.core import whole
 from gobetween.core.family import Family
-from gobetween.core.jit import in_plain, leaf
+from gobetween.core.jit import in_plain, part
 from gobetween.core.state import State, Tally
 from gobetween.core.transport import evidence
 from gobetween.core.types import Bools, Floats, Ints
@@ -23,7 +23,7 @@ STRANGE = 0.5
 
 
 @in_plain(whole.unseen_gains)
-@leaf
+@part
 def unseen_gains(N_a: Ints, N_e: Ints, R: Floats, members: Ints, costs: Floats, gains: Floats) -> None:
     """What a pull of each arm is worth while some have not been seen: e^(−expected pulls so far) of those, nothing of others.
 
@@ -42,7 +42,7 @@ def unseen_gains(N_a: Ints, N_e: Ints, R: Floats, members: Ints, costs: Floats, 
 
 
 @in_plain(whole.expected_pulls)
-@leaf
+@part
 def expected_pulls(state: State, R: Floats, members: Ints, costs: Floats, t: int, pulls: Floats) -> None:
     """The pulls of each arm [K], with those to be expected from open queries."""
     K, counted = pulls.shape[0], 0
@@ -62,7 +62,7 @@ def expected_pulls(state: State, R: Floats, members: Ints, costs: Floats, t: int
 
 
 @in_plain(whole.scarcest)
-@leaf
+@part
 def scarcest(pulls: Floats, R: Floats, costs: Floats, members: Ints, available: Bools, t: int) -> int:
     """The arm that is furthest below p_a √(t/K) pulls, −1 when none is; p_a is what its cheapest mediator pulls of it."""
     found, least = -1, 1.0
@@ -78,7 +78,7 @@ def scarcest(pulls: Floats, R: Floats, costs: Floats, members: Ints, available: 
     return found
 
 
-@leaf
+@part
 def rival_gains(family: Family, tally: Tally, pulls: Floats, Z: Floats, most: Floats, gains: Floats) -> None:
     """What a pull of each arm is worth against the rivals as they stand; most [1] is the most evidence so far."""
     K, mu, leader, least = pulls.shape[0], tally.mu_hat, -1, math.inf
@@ -102,7 +102,7 @@ def rival_gains(family: Family, tally: Tally, pulls: Floats, Z: Floats, most: Fl
             gains[b] = q * d_b
 
 
-@leaf
+@part
 def hopes(gains: Floats, unknown: Bools, N_e: Ints, members: Ints, costs: Floats, scores: Floats) -> None:
     """Add to the scores [n] what mediators of unknown policy may bring of arms that nobody has pulled yet: ½ of n_e + K/2."""
     K, total = gains.shape[0], 0.0
@@ -114,7 +114,7 @@ def hopes(gains: Floats, unknown: Bools, N_e: Ints, members: Ints, costs: Floats
 
 
 @in_plain(whole.add_gains)
-@leaf
+@part
 def add_gains(gains: Floats, R: Floats, scores: Floats) -> None:
     """Write to the scores [n] what a query to each member is expected to gain, for each unit of cost."""
     scores[:] = 0.0
@@ -124,7 +124,7 @@ def add_gains(gains: Floats, R: Floats, scores: Floats) -> None:
                 scores[i] += gains[a] * R[a, i]
 
 
-@leaf
+@part
 def highest(scores: Floats, members: Ints, available: Bools, N_e: Ints) -> int:
     """The available member with the highest score, among equals the one asked least; −1 when no score is above 0."""
     best = -1
@@ -137,7 +137,7 @@ def highest(scores: Floats, members: Ints, available: Bools, N_e: Ints) -> int:
     return int(members[best]) if best >= 0 else -1
 
 
-@leaf
+@part
 def stranger(unknown: Bools, members: Ints, available: Bools, N_e: Ints, t: int) -> int:
     """The available member of unknown policy that was asked least, while it has under STRANGE · √t − n/2 queries, else −1."""
     best = -1

@@ -16,7 +16,7 @@ import numpy as np
 
 from gobetween.core.eprocess import Pairing, alone, beside, least_beside, least_pair, log_sum, pair_at, pooled
 from gobetween.core.family import Family, coordinate, log_mixture, span
-from gobetween.core.jit import leaf
+from gobetween.core.jit import leaf, part
 from gobetween.core.narrow import narrow_reach, with_narrow
 from gobetween.core.state import Tally
 from gobetween.core.transport import evidence
@@ -137,7 +137,7 @@ def least_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enoug
     return min(worth, searched_term(family, tally, ranks, a, b, enough)) if worth >= enough else worth
 
 
-@leaf
+@part
 def within_reach(ranks: Ranks, Z: float) -> float:
     """What a likelihood ratio Z = Z_ab can be worth at most: by definition, for speed. A smaller statistic is always safe."""
     return Z + ranks.base - LEARNING

@@ -1,5 +1,6 @@
 """A sampling rule at work: what compiled code sees of it. Ours share one kind of sampler, told apart by a number, because every
-further type would compile the whole step anew; a rule of one's own brings its type with it.
+further type would compile the whole step anew; only those that track have their own, as the solver is half of what there is to
+compile. A rule of one's own brings its type with it.
 """
 
 import math
@@ -62,9 +63,7 @@ class Sampler(NamedTuple):
         estimate(self, state, e)
 
     def replan(self, family: Family, state: State) -> None:
-        """Shares to follow, from what was counted all at once."""
-        if self.kind in (C_TRACKING, D_TRACKING):
-            refresh(family, self, state)
+        """Shares to follow, from what was counted all at once: only trackers plan."""
 
     def shares(self) -> Floats | None:
         """[n] the shares of queries that are followed now; None where none are."""
@@ -93,6 +92,20 @@ class Sampler(NamedTuple):
         self.point.bounds[:] = [float(x) for x in data["bounds"]]
         self.most[0] = data.get("most", 0.0)
         self.mask[:] = data.get("mask", False)
+
+
+class Tracker(Sampler):
+    """A rule at work that follows ω*, by the solver."""
+
+    __slots__ = ()
+
+    def next_mediator(self, family: Family, state: State, t: int, available: Bools, rng: Source) -> int:
+        """The mediator to ask at time t (queries issued before); −1 when no member is available."""
+        return tracked(family, self, state, t, available)
+
+    def replan(self, family: Family, state: State) -> None:
+        """Shares to follow, from what was counted all at once."""
+        refresh(family, self, state)
 
 
 class OwnSampler(NamedTuple):
@@ -178,7 +191,8 @@ def new_sampler(
     members = np.arange(E) if members is None else members
     n = len(members)
     R = np.ascontiguousarray((np.where(known[:, None], policies, 0.0) / costs[:, None])[members].T)
-    return Sampler(
+    tracks = kind in (C_TRACKING, D_TRACKING)
+    return (Tracker if tracks else Sampler)(
         kind,
         tol,
         members.astype(np.int64),
@@ -188,7 +202,7 @@ def new_sampler(
         np.zeros(n) if target is None else target,
         np.full(n, 1.0 / n),
         new_point(K, n),
-        new_workspace(K, n),
+        new_workspace(K, n) if tracks else new_workspace(1, 1),
         np.zeros((3, K)),
         np.zeros(1),
         BestArm(),
@@ -297,8 +311,13 @@ def chosen(family: Family, sampler: Sampler, state: State, t: int, available: Bo
         for i in range(n):
             sampler.omega[i] = sampler.target[i] * (t + 1)
         return furthest_behind(sampler.omega, state.N_e, sampler.members, available)
-    if sampler.kind == PURSUIT:
-        return pursued(family, sampler, state, t, available)
+    return pursued(family, sampler, state, t, available)
+
+
+@inlined
+def tracked(family: Family, sampler: Sampler, state: State, t: int, available: Bools) -> int:
+    """The mediator that is furthest behind what ω* asks for; −1 when no member is available."""
+    n = sampler.members.shape[0]
     refresh(family, sampler, state)
     if sampler.kind == C_TRACKING:
         project(sampler.omega, exploration_floor(n, t))

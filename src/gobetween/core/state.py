@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gobetween.core.jit import jit, leaf
+from gobetween.core.jit import jit, part
 from gobetween.core.types import Floats, Ints
 
 
@@ -43,7 +43,7 @@ def fill(tally: Tally, N_a: Ints, S_a: Floats) -> Tally:
     return tally
 
 
-@leaf
+@part
 def count(tally: Tally, a: int, reward: float) -> None:
     """One more reward of arm a."""
     tally.N_a[a] += 1
@@ -51,7 +51,7 @@ def count(tally: Tally, a: int, reward: float) -> None:
     tally.mu_hat[a] = tally.S_a[a] / tally.N_a[a]
 
 
-@leaf
+@part
 def seen_all(N_a: Ints) -> bool:
     """Has every arm been seen?"""
     for a in range(N_a.shape[0]):
@@ -60,7 +60,7 @@ def seen_all(N_a: Ints) -> bool:
     return True
 
 
-@leaf
+@part
 def best_seen(mu_hat: Floats) -> int:
     """The leader: the first arm with the highest estimate."""
     best = 0
@@ -70,7 +70,7 @@ def best_seen(mu_hat: Floats) -> int:
     return best
 
 
-@leaf
+@part
 def clear(state: State) -> None:
     """Back to nothing asked, nothing seen."""
     state.N_ea[:] = 0

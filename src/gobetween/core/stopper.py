@@ -17,7 +17,7 @@ from gobetween.core.contrast import (
 from gobetween.core.eprocess import PRODUCT, Pairing, log_evalue
 from gobetween.core.examiner import Examiner
 from gobetween.core.family import Family
-from gobetween.core.jit import by_type, inlined, jit, leaf
+from gobetween.core.jit import by_type, inlined, jit, leaf, part
 from gobetween.core.narrow import Narrow, add_to_narrow, give_up_narrow, new_narrow
 from gobetween.core.ranks import Ranks, largest_evidence, least_evidence, new_ranks, within_reach
 from gobetween.core.rule import Looks, StoppingRule, compiled_form, first_memory, observe, remember, statistic
@@ -230,7 +230,7 @@ def looks(own: OwnStopper, family: Family, tally: Tally, t: int, best: int) -> L
     return Looks(family, t, best, tally.N_a, tally.S_a, tally.mu_hat, own.memory)
 
 
-@leaf
+@part
 def growth(stopper: Stopper, t: int) -> float:
     """h(t), t ≥ 1."""
     if stopper.shape == POLYNOMIAL:
@@ -242,7 +242,7 @@ def growth(stopper: Stopper, t: int) -> float:
     return 6.0 * math.log(1.0 + math.log(0.5 * max(t, 2))) if stopper.shape == KK_EXPONENTIAL else 0.0
 
 
-@leaf
+@part
 def glr(family: Family, tally: Tally) -> tuple[int, float]:
     """The leader and Z(t) = min over rivals of N_1 d(μ̂_1, x) + N_a d(μ̂_a, x); Z = 0 until every arm has been seen."""
     best = best_seen(tally.mu_hat)

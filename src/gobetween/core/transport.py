@@ -7,10 +7,10 @@ The point x_a divides the segment from μ_a to μ_1 at the split r_a = w_1/(w_1 
 """
 
 from gobetween.core.family import Family, divergence, variance
-from gobetween.core.jit import leaf
+from gobetween.core.jit import leaf, part
 
 
-@leaf
+@part
 def evidence(family: Family, mu_1: float, mu_a: float, w_1: float, w_a: float) -> tuple[float, float, float]:
     """f_a and its gradient (∂f/∂w_1, ∂f/∂w_a) = (d(μ_1, x_a), d(μ_a, x_a))."""
     total = w_1 + w_a
