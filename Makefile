@@ -5,7 +5,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 PARTS := chromium postgresql
 # two processes; a file stays in one of them, with its kernels and fixtures, and slow files come first (tests/conftest.py)
 BESIDE := --numprocesses 2 --dist loadfile --no-loadscope-reorder
-PLAIN := tests/core tests/simulation/test_engine.py tests/study/test_learner.py
+PLAIN := tests/core tests/cli/test_family_words.py tests/simulation/test_engine.py tests/study/test_learner.py
 
 .DEFAULT_GOAL := help
 .PHONY: help run quick test lint fix parts api bench rules validity stress mutants hooks clean
@@ -20,6 +20,7 @@ quick: lint ## lint, types and the tests that need no database server, browser o
 	$(BIN)/python -m pytest -m quick
 
 test: lint parts ## everything that must pass before a change lands: lint, types, all tests, kernels also without the JIT
+	$(BIN)/python tests/warm.py
 	$(BIN)/python -m pytest -m 'not alone' $(BESIDE)
 	$(BIN)/python -m pytest -m alone
 	GOBETWEEN_JIT=off $(BIN)/python -m pytest $(BESIDE) $(PLAIN)

@@ -50,6 +50,7 @@ class Run:
             ladder(problem.policies, problem.silent),
             np.zeros((1, 1, problem.K), np.bool_),
         )
+        self.means = problem.means.copy()
         self.halt, self.t = np.zeros(1, np.bool_), np.array([[0]])
         self.N_e, self.N_a = np.zeros((1, 1, problem.E), np.int64), np.zeros((1, 1, problem.K), np.int64)
         self.rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
@@ -58,7 +59,7 @@ class Run:
         """Play on until there were so many queries, or the verdict; queries by then."""
         one = self.learner
         runs(
-            one.family, self.problem.means, self.ladder, one._sampler, one._stopper, one._constant, one._state, one._present,
+            one.family, self.means, self.ladder, one._sampler, one._stopper, one._constant, one._state, one._present,
             self.halt, False, index(int(self.t[0, 0])), index(0), index(until), self.rng, self.rng, self.t,
             np.zeros((1, 1), np.bool_), self.named, self.N_e, self.N_a,
         )  # fmt: skip

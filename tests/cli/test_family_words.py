@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import gobetween as gb
 from gobetween.cli import gobetween
 from gobetween.cli.words import told
+from gobetween.core.jit import ENABLED
 from gobetween.core.voice import family_words
 from gobetween.files.problem import parse_spec
 from gobetween.study.spec import parse_study
@@ -36,6 +37,7 @@ def file(table: Any, means: tuple[float, float]) -> dict[str, Any]:
     return {"family": table, "arms": arms, "mediators": [{"name": "m", "policy": [0.5, 0.5]}]}
 
 
+@pytest.mark.skipif(ENABLED, reason="four families need no compiler to be known by name: the run without the JIT does this")
 @pytest.mark.parametrize(("family", "table", "word", "lacks", "means"), KNOWN, ids=lambda value: str(value)[:12])
 def test_one_family_at_every_door(
     family: gb.Family, table: dict[str, Any], word: str, lacks: str, means: tuple[float, float], tmp_path: Path

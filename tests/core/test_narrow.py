@@ -134,7 +134,7 @@ def test_rewards_at_the_ends_cost_hardly_more(means: list[float]) -> None:
 def test_engine_and_learner_take_the_same_steps() -> None:
     """Also when the learner is saved and resumed on the way."""
     policies = [[0.6, 0.3, 0.1], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6]]
-    same_steps(gb.Problem([0.9, 0.3, 0.2], policies, family=gb.Bounded(0.0, 1.0)), gb.Tracking(), gb.EProcess())
+    same_steps(gb.Problem([0.9, 0.3, 0.2], policies, family=gb.Bounded(0.0, 1.0)), gb.Pursuit(), gb.EProcess())
 
 
 def learner(rewards: dict[str, list[float]]) -> gb.Learner:

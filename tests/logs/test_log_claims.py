@@ -56,6 +56,7 @@ def scanned(columns: dict[str, list[Any]], delta: float) -> tuple[str, int] | No
     family, rule = gb.Bernoulli(), gb.EProcess()
     counts, sums, constants = np.zeros((1, K), np.int64), np.zeros((1, K)), np.array([rule.threshold(K, delta, family)])
     everywhere = np.zeros(len(arms), np.int64)
+    rewards.setflags(write=False)
     found, named = scan(
         family, rule.at_work(K, family), constants, new_tally(K), counts, sums, everywhere, arms, rewards, 0, True
     )

@@ -62,7 +62,7 @@ def test_a_new_run_knows_nothing_of_the_one_before(sampling: gb.Tracking) -> Non
     used, fresh = (sampling.at_work(np.array(NORTH), everyone, costs) for _ in range(2))
     state = new_state(2, 2)
     for t in range(30):
-        e = choose(family, used, state, t, everyone, rng)
+        e = choose(family, used, state, t, everyone, 0.0)
         observe(family, used, state, t + 1, e, int(rng.random() < 0.5), float(rng.random() < 0.5))
     used.restart()
     for name in ("R", "target", "point", "bounds"):

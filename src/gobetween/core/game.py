@@ -16,12 +16,12 @@ from gobetween.core.active import MEDIATORS, RIVALS, ActiveSets, new_active_sets
 from gobetween.core.certificate import WORTH, Point, certify, forget, improve, leader, new_ledger, new_point, relative_gap
 from gobetween.core.family import Family
 from gobetween.core.interior import OMEGA, Scratch, Y, interior, new_scratch, settle, start
-from gobetween.core.jit import counted, inlined, jit, leaf, part, quiet
+from gobetween.core.jit import counted, index, inlined, jit, leaf, part, quiet
 from gobetween.core.transport import evidence
 from gobetween.core.types import Floats, Ints
 
 OPTIMAL, INEXACT, TIE, UNREACHABLE = 0, 1, 2, 3
-COLD, WARM = 0, 1
+COLD, WARM = index(0), index(1)
 
 
 class Workspace(NamedTuple):

@@ -126,7 +126,7 @@ def replay_run(
             return t, -1, e
         t += 1
         observe(family, sampler, state, t, e, pulled[row], rewards[row])
-        best, passed = verdict(family, stopper, state.tally, t, pulled[row], rewards[row], constants, 0)
+        best, passed = verdict(family, stopper, state.tally, t, pulled[row], rewards[row], constants, NONE)
         if passed > 0:
             return t, best, -1
 
@@ -188,7 +188,7 @@ def scan(
             value = pair_at(family, tally, stopper.ranks.pairing, best, rival, coordinate(family, m))[0]
             slack = constants[0] - stopper.ranks.base - value
         if not slack > 0.0:
-            best, passed = judge(stopper, family, tally, t, constants, 0)
+            best, passed = judge(stopper, family, tally, t, constants, NONE)
             if passed > 0:
                 found, named, watching = i, best, False
     return found, named

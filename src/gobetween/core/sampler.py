@@ -165,6 +165,13 @@ class OwnSampler(NamedTuple):
 AnySampler = Sampler | OwnSampler
 
 
+def source_of(sampler: AnySampler, rng: np.random.Generator) -> Source:
+    """The random numbers of the next choice."""
+    if isinstance(sampler, OwnSampler):
+        return rng
+    return rng.random() if sampler.kind == RANDOM else 0.0
+
+
 @by_type("int64", inline=True)
 def next_mediator(sampler: AnySampler, family: Family, state: State, t: int, available: Bools, rng: Any) -> int:
     """Whom the rule asks at time t (queries issued before); −1 when it can ask nobody."""

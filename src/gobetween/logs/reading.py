@@ -125,6 +125,7 @@ class Reading:
         while watching and self._look <= stats.rows:  # a second arm came late
             self._look = next_look(self._look)
         constants = np.array([BY_COUNTS.threshold(max(K, 2), self.options.delta, family)])
+        rows.x.setflags(write=False)  # as those of some readers are: one kernel for all
         start, end = 0, len(rows.x)
         while start < end:
             stop = min(end, start + self._look - stats.rows) if watching else end

@@ -10,6 +10,7 @@ from gobetween.core.jit import index
 from gobetween.core.loops import pull
 from gobetween.core.problem import Problem
 from gobetween.core.rule import SamplingRule
+from gobetween.core.sampler import source_of
 from gobetween.core.sampling import Tracking
 from gobetween.core.state import new_state
 from gobetween.core.step import choose, observe, verdict
@@ -61,7 +62,7 @@ def follow(
     looks: list[tuple[int, float, float, float]] = []
     stopped_glr = stopped_e = t = due = 0
     while not (stopped_glr and stopped_e) and t < max_steps:
-        e = choose(family, sampler, state, index(t), everyone, own)
+        e = choose(family, sampler, state, index(t), everyone, source_of(sampler, own))
         a = pull(cumulative, e, world.random())
         t += 1
         reward = draw(family, float(problem.means[a]), world) if a < K else 0.0

@@ -17,7 +17,7 @@ from gobetween.core.jit import index
 from gobetween.core.problem import check_names
 from gobetween.core.question import Question
 from gobetween.core.rule import SamplingRule, StoppingRule
-from gobetween.core.sampler import RANDOM, OwnSampler, Source
+from gobetween.core.sampler import source_of
 from gobetween.core.sampling import Pursuit
 from gobetween.core.state import Tally, count, fill, new_state, new_tally
 from gobetween.core.step import choose, observe, verdict
@@ -132,7 +132,7 @@ class Learner:
     def _issue(self, free: Bools, fact: int | None, around: bool = True) -> str:
         self._plan_for(free if around else np.ones_like(free))
         t = index(time_of(self._plan, self._sampler, self._state.N_e, self._asked))
-        chosen = int(choose(self.setup.family, self._plan, self._state, t, free, self._source()))
+        chosen = int(choose(self.setup.family, self._plan, self._state, t, free, source_of(self._plan, self._rng)))
         if chosen < 0:
             rule = type(self.setup.sampling).__name__
             raise ProblemError(f"{rule}.choose named a mediator who cannot be asked: take an available one")
@@ -143,12 +143,6 @@ class Learner:
         self._open[self._issued] = e
         self._issued += 1
         return self.mediators[chosen]
-
-    def _source(self) -> Source:
-        """The random numbers of the next choice."""
-        if isinstance(self._plan, OwnSampler):
-            return self._rng
-        return self._rng.random() if self._plan.kind == RANDOM else 0.0
 
     def _plan_for(self, present: Bools) -> None:
         """Have the plan be one for those present."""
