@@ -20,6 +20,8 @@ from gobetween.core.types import Bools, Floats, Ints
 ETA, CALM = 4.0, 30.0
 #: A mediator of unknown policy is asked for its own sake while it has had under STRANGE · √t − n/2 queries.
 STRANGE = 0.5
+#: Answers of each arm that are added to a mediator's own when its policy is estimated.
+PRIOR = 0.5
 
 
 @in_plain(whole.unseen_gains)

@@ -14,7 +14,7 @@ from gobetween.core.family import Family
 from gobetween.core.game import COLD, INEXACT, OPTIMAL, Workspace, keep_up, new_workspace, solve
 from gobetween.core.geometry import find_redundant
 from gobetween.core.jit import by_type, inlined, leaf, part, uniform
-from gobetween.core.pursuit import add_gains, expected_pulls, highest, hopes, scarcest, stranger, unseen_gains
+from gobetween.core.pursuit import PRIOR, add_gains, expected_pulls, highest, hopes, scarcest, stranger, unseen_gains
 from gobetween.core.question import Question, gather
 from gobetween.core.questions import BestArm
 from gobetween.core.rule import SamplingRule, View, choose, compiled_form, first_memory, observe, remember
@@ -254,7 +254,12 @@ def forget_rates(sampler: Sampler) -> None:
 
 @part
 def estimate(sampler: Sampler, state: State, e: int) -> None:
-    """Refresh the rates of a mediator that has just answered, if they are unknown: π̂_e(a) = N_ea/Σ_a N_ea, silence included."""
+    """Refresh the rates of a mediator that has just answered, if they are unknown: π̂_e(a) = N_ea/Σ_a N_ea, silence included.
+
+    Pursuit, once every arm has been seen, adds PRIOR to each arm (Krichevsky–Trofimov): it follows estimates at once, and after
+    few answers 0 is no good one.
+    """
+    prior = PRIOR if sampler.kind == PURSUIT and seen_all(state.tally.N_a) else 0.0
     for i in range(sampler.members.shape[0]):
         if sampler.members[i] == e and sampler.unknown[i]:
             K = sampler.R.shape[0]
@@ -262,7 +267,7 @@ def estimate(sampler: Sampler, state: State, e: int) -> None:
             for a in range(K + 1):
                 answers += state.N_ea[e, a]
             for a in range(K):
-                sampler.R[a, i] = state.N_ea[e, a] / (max(answers, 1) * sampler.costs[i])
+                sampler.R[a, i] = (state.N_ea[e, a] + prior) / ((max(answers, 1) + K * prior) * sampler.costs[i])
 
 
 @leaf

@@ -29,7 +29,8 @@ class Pursuit(SamplingRule):
     Unseen arms are looked for first, then every arm gets a share of pulls that goes to 0; otherwise the mediator is asked whose
     query is expected to bring most evidence against the rivals that are hardest to exclude. Costs count, silence counts, open
     queries count as what they are expected to bring, and mediators who are not needed are not asked.
-    policies: "known" uses declared policies, "unknown" ignores them and uses π̂ = N_ea/N_e.
+    policies: "known" uses declared policies, "unknown" ignores them and uses π̂ = N_ea/N_e, with ½ more of each arm in N_ea once
+    every arm has been seen.
     """
 
     name: ClassVar[str] = "pursuit"
