@@ -227,7 +227,7 @@ def test_queries_to_go_are_queries_in_whatever_coin_they_are_paid(scale: float) 
 def test_what_was_collected_before_tells_how_mediators_choose() -> None:
     """Undeclared policies after `absorb` are as good as declared ones: the same shares are followed at once."""
     counts, sums = np.array([[40, 40, 20], [5, 5, 90], [30, 60, 10]]), np.array([70.0, 50.0, 20.0])
-    policies = (counts / counts.sum(axis=1, keepdims=True)).tolist()
+    policies = ((counts + 0.5) / (counts.sum(axis=1, keepdims=True) + 1.5)).tolist()
     options: dict[str, Any] = {"family": gb.Bernoulli(), "delta": 1e-9}
     told = gb.Learner(["a", "b", "c"], dict(zip("xyz", policies, strict=True)), **options)
     untold = gb.Learner(["a", "b", "c"], dict.fromkeys("xyz"), **options)
