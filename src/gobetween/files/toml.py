@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from functools import lru_cache
 from os import PathLike
 from typing import Any
 
@@ -16,8 +17,12 @@ _LONG_KEY = re.compile(rf"(?<![\w\"'-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{DEEP
 
 
 def read_toml(path: str | PathLike[str]) -> dict[str, Any]:
-    """The file as nested dicts; syntax errors say the line."""
-    text = _text(path)
+    """The file as nested dicts, which are not to be changed; syntax errors say the line."""
+    return _parsed(str(path), _text(path))
+
+
+@lru_cache(maxsize=1)  # a command looks at its file before it reads it
+def _parsed(path: str, text: str) -> dict[str, Any]:
     deep = SpecError(f"{path}: holds a number that is too long or tables that are nested too deeply")
     if _LONG_KEY.search(text):
         raise deep
