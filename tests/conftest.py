@@ -20,13 +20,19 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 ALONE = ("simulation/test_interrupt.py", "study/test_store_waiting.py")
 #: Files that take longest, first: two processes that share the others end at about the same time.
 LONG = (
+    "core/test_doors.py",
     "test_docs.py",
+    "cli/test_study_cli.py",
+    "core/test_bound.py",
     "study/test_store.py",
     "simulation/test_experiment.py",
-    "core/test_doors.py",
-    "cli/test_study_cli.py",
+    "core/test_narrow.py",
+    "core/test_ranks.py",
+    "study/test_forecast.py",
+    "cli/test_third_party.py",
     "paper/test_reproduction.py",
-    "core/test_bound.py",
+    "study/test_snapshots.py",
+    "logs/test_log_cli.py",
     "study/test_study_machine.py",
 )
 os.environ["GOBETWEEN_TRACEBACK"] = "1"  # no command hides a bug from a test

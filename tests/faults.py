@@ -38,13 +38,29 @@ for i in range(rounds):
     print(query.id, f"{me}-{i}", flush=True)
 """
 
+#: Takes in mediators and retires every other one, beside a query each; a line is an acknowledgement.
+CASTER = """
+import sys
+from gobetween.study.study import Study
+where, rounds, me = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+study = Study.open(where)
+for i in range(rounds):
+    study.add_mediator(f"{me}-{i}", policy=[0.5, 0.5], key=f"add-{me}-{i}")
+    print("joined", f"{me}-{i}", flush=True)
+    (query,) = study.ask()
+    study.tell(query.id, arm="a", reward=1, key=f"tell-{me}-{i}")
+    if i % 2:
+        study.retire(f"{me}-{i}", key=f"retire-{me}-{i}")
+        print("retired", f"{me}-{i}", flush=True)
+"""
+
 
 def new_study(where: str, **changes: Any) -> Study:
     return Study.create(where, parse_study(SPEC | changes, "test"))
 
 
-def writer(where: str, rounds: int, me: str) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-c", WRITER, where, str(rounds), me]
+def writer(where: str, rounds: int, me: str, program: str = WRITER) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-c", program, where, str(rounds), me]
     return subprocess.Popen(command, env=ENVIRONMENT | os.environ | {"GOBETWEEN_JIT": "off"}, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True)  # fmt: skip
 
@@ -93,6 +109,30 @@ def kill_writers(where: str, kills: int, at_a_time: int = 2) -> int:
             told += acknowledged(first + process.communicate()[0])
     check_acknowledged(study, told)
     return len(told)
+
+
+def kill_casters(where: str, kills: int) -> int:
+    """kill -9 of processes that change the cast; returns how many changes were acknowledged. Each is there once, all is sound."""
+    study, moments, said = new_study(where), random.Random(5), list[str]()
+    for round_ in range(-(-kills // 2)):
+        running = [writer(where, 10**6, f"c{round_}{i}", CASTER) for i in range(2)]
+        begun = [process.stdout.readline() if process.stdout else "" for process in running]
+        time.sleep(moments.uniform(0.0, 0.3))
+        for process in running:
+            process.send_signal(signal.SIGKILL)
+        for first, process in zip(begun, running, strict=True):
+            lines = first + process.communicate()[0]
+            said += lines[: lines.rfind("\n") + 1].splitlines()
+    held = [(event["kind"], event["key"]) for event in study.events() if event["key"]]
+    assert len(set(held)) == len(held)
+    cast = study.status().mediators
+    names = [mediator["mediator"] for mediator in cast]
+    gone = {mediator["mediator"] for mediator in cast if mediator["retired"]}
+    assert len(set(names)) == len(names)
+    assert {line.split()[1] for line in said} <= set(names)
+    assert {line.split()[1] for line in said if line.startswith("retired")} <= gone
+    assert study.doctor() == []
+    return len(said)
 
 
 def abandoned_asks(where: str, times: int) -> None:

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from faults import abandoned_asks, contention, kill_writers, new_study, truncated_wal
+from faults import abandoned_asks, contention, kill_casters, kill_writers, new_study, truncated_wal
 from postgres import Cluster
 from sqlalchemy import inspect
 
@@ -27,6 +27,10 @@ def test_many_processes_lose_and_double_nothing(where: str) -> None:
 
 def test_killed_writers_lose_nothing_that_was_acknowledged(where: str) -> None:
     assert kill_writers(where, kills=8) > 0
+
+
+def test_a_cast_that_changes_loses_nothing_that_was_acknowledged(where: str) -> None:
+    assert kill_casters(where, kills=4) > 0
 
 
 def test_abandoned_asks_are_issued_anew(where: str) -> None:
