@@ -156,3 +156,17 @@ def test_a_plan_tells_its_design() -> None:
     only = gb.make_plan(gb.Problem([1.0, 0.0], [[0.5, 0.5]], family=gb.Gaussian(1.0))).to_dict()["design"]["mediators"][0]
     assert (only["T_without"], only["possible_without"]) == (None, False)
     assert gb.make_plan(gb.Problem([1.0, 1.0], family=gb.Gaussian(1.0))).to_dict()["design"] is None
+
+
+@pytest.mark.parametrize("sigma", [1.0, 0.3])
+def test_a_tolerance_of_two_gaussian_arms_adds_to_the_gap(sigma: float) -> None:
+    bound = gb.lower_bound(gb.Problem([1.0, 0.6], family=gb.Gaussian(sigma)))
+    found = gb.design_of(bound).tolerances
+    assert [eps for eps, _ in found] == pytest.approx([0.1, 0.2, 0.4, 0.8])
+    assert [T for _, T in found] == pytest.approx([8.0 * sigma**2 / (0.4 + eps) ** 2 for eps, _ in found], rel=2e-3)
+
+
+def test_a_tolerance_is_not_offered_where_the_question_is_not() -> None:
+    assert gb.design_of(gb.lower_bound(gb.Problem([2.0, 1.0], family=gb.Exponential()))).tolerances == ()
+    wide = gb.design_of(gb.lower_bound(gb.Problem([0.9, 0.1], family=gb.Bernoulli()))).tolerances
+    assert [eps for eps, _ in wide] == pytest.approx([0.2, 0.4, 0.8])  # 1.6 is more than two Bernoulli means can differ

@@ -197,3 +197,11 @@ def test_answers_are_sets_of_names() -> None:
 def test_mistakes(make: object, says: str) -> None:
     with pytest.raises(gb.ProblemError, match=says):
         make()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(("eps", "T_star"), [(0.15, 3.194855), (0.3, 2.221569), (0.5, 1.424974)])
+def test_the_bound_of_a_tolerance_near_the_end_of_a_family(eps: float, T_star: float) -> None:
+    """Shares of 0 have infinitely steep payoffs there. T* is by brute force over shares and alternatives."""
+    assert gb.question_bound(gb.Problem([0.9, 0.3], family=gb.Bernoulli()), gb.EpsilonBest(eps)).T_star == pytest.approx(
+        T_star, rel=2e-6
+    )

@@ -52,9 +52,10 @@ def test_a_plan_is_a_page() -> None:
     assert [section.title for section in parts] == [
         "", "Least expected cost: no method does better on average", "Whom to ask, and how often for each delta",
         "What they will pull", "What each mediator is worth", "A new mediator", "If the means are closer together or farther apart",
-        "",
+        "If an arm at most ε below the best will do (epsilon-best)", "",
     ]  # fmt: skip
-    facts, targets, mediators, arms, worths, gaps = grids(parts)
+    facts, targets, mediators, arms, worths, gaps, tolerances = grids(parts)
+    assert len(tolerances.rows) == 4
     assert [row[0] for row in worths.rows] == ["m", "n"]
     assert [row[0] for row in gaps.rows] == ["0.5 times", "0.75 times", "as guessed", "1.5 times", "2 times"]
     assert [name for name, _ in facts.rows] == ["Rewards", "Best arm", "Hardest rival", "T*", "Price of mediation"]

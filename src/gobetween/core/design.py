@@ -1,4 +1,4 @@
-"""What would change the cost of an experiment: a mediator less, a new one, other costs, other gaps.
+"""What would change the cost of an experiment: a mediator less, a new one, other costs, other gaps, a tolerance.
 
 The adversary's strategy (q, x) of the lower bound prices arms: a pull of arm a is worth
 
@@ -12,18 +12,21 @@ best mediator is found by adding K of them that pull one arm each, and mixing th
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from gobetween.core.bound import LowerBound, lower_bound
+from gobetween.core.bound import LowerBound, lower_bound, question_bound
 from gobetween.core.problem import Problem, unreachable_arms
+from gobetween.core.questions import EpsilonBest
 from gobetween.core.types import Floats
 from gobetween.errors import ProblemError
 
 #: How much farther from the best all other means are moved.
 GAPS = (0.5, 0.75, 1.0, 1.5, 2.0)
+#: Tolerances, as parts of the smallest gap to the best arm; solved for so many arms by so many mediators at most.
+TOLERANCES, MOST_ENTRIES = (0.25, 0.5, 1.0, 2.0), 400
 FINEST = 1e-9  # probabilities below it are rounding
 
 
@@ -66,6 +69,8 @@ class Design:
     """One that halves T*: at that cost, as near to what is pulled already as will do, or the best one at a lower cost."""
     gaps: tuple[tuple[float, float], ...]
     """Factors of all gaps to the best arm with T*; NaN where a mean would leave the family."""
+    tolerances: tuple[tuple[float, float], ...] = ()
+    """Each ε with T* where an arm at most ε below the best will do; none where that is not offered, or the problem is large."""
 
 
 def design_of(bound: LowerBound) -> Design:
@@ -80,12 +85,13 @@ def design_of(bound: LowerBound) -> Design:
         return Design(np.zeros(problem.K), (), None, None, ())
     worth = pull_worths(bound)
     gaps = tuple((factor, bound.T_star if factor == 1.0 else _with_gaps(problem, factor)) for factor in GAPS)
+    tolerances = tuple(_with_tolerances(problem))
     if problem.direct:
-        return Design(worth, (), None, None, gaps)
+        return Design(worth, (), None, None, gaps, tolerances)
     best = best_newcomer(bound)
     useful = best.T_star < bound.T_star * (1.0 - 1e-6)
     worths = tuple(_worth(bound, e, float(problem.policies[e] @ worth)) for e in range(problem.E))
-    return Design(worth, worths, best if useful else None, halving_newcomer(bound, best), gaps)
+    return Design(worth, worths, best if useful else None, halving_newcomer(bound, best), gaps, tolerances)
 
 
 def pull_worths(bound: LowerBound) -> Floats:
@@ -179,6 +185,19 @@ def _with_gaps(problem: Problem, factor: float) -> float:
         return lower_bound(other).T_star
     except ProblemError:  # too wide or too narrow for double precision
         return math.nan
+
+
+def _with_tolerances(problem: Problem) -> Iterator[tuple[float, float]]:
+    """Each ε with T* when an arm at most ε below the best will do; T* is from above, to three digits."""
+    first, second = np.sort(problem.means)[::-1][:2]
+    if problem.K * problem.E > MOST_ENTRIES:
+        return
+    for part in TOLERANCES:
+        question = EpsilonBest(part * float(first - second))
+        try:
+            yield question.eps, question_bound(problem, question, tol=1e-3).T_upper
+        except ProblemError:  # not for this family, or every arm is that close
+            return
 
 
 def _joined(problem: Problem, policies: Floats, cost: float) -> Problem:

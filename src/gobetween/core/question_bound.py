@@ -39,8 +39,8 @@ def value_of(question: Question, family: Family, mu: Floats, R: Floats, answer: 
     while rounds < MOST_ROUNDS and len(rows) < MOST_CUTS:
         for shares in points:
             worth, cuts = _look(question, family, mu, R, pairs, shares)
-            rows.extend(cuts)
-            of.extend(range(len(pairs)))
+            rows.extend(cuts.values())
+            of.extend(cuts)
             if worth > low:
                 best, low = shares, worth
         shares, weights = _program(np.array(rows), max(low, 1e-300))
@@ -59,13 +59,14 @@ def value_of(question: Question, family: Family, mu: Floats, R: Floats, answer: 
 
 def _look(
     question: Question, family: Family, mu: Floats, R: Floats, pairs: list[tuple[int, int]], shares: Floats
-) -> tuple[float, list[Floats]]:
-    """The least payoff at these shares, and the cut [n] of each pair."""
-    w, least, cuts = R @ shares, math.inf, []
-    for i, b in pairs:
+) -> tuple[float, dict[int, Floats]]:
+    """The least payoff at these shares, and the cut [n] of each pair but those that are infinitely steep, which say nothing."""
+    w, least, cuts = R @ shares, math.inf, dict[int, Floats]()
+    for k, (i, b) in enumerate(pairs):
         value, d_i, d_b = question.payoff(family, mu, i, b, float(w[i]), float(w[b]))
         least = min(least, value)
-        cuts.append(d_i * R[i] + d_b * R[b])
+        if math.isfinite(d_i) and math.isfinite(d_b):
+            cuts[k] = d_i * R[i] + d_b * R[b]
     return least, cuts
 
 

@@ -15,7 +15,7 @@ SHOWN = 20  # mediators in the table and the figure
 
 def sections(plan: Plan, drawn: bool = False) -> list[Section]:
     """Mediators, a new one, gaps; with figures where a report is written."""
-    parts = [_worths(plan, drawn), Section("A new mediator", _newcomers(plan)), _gaps(plan, drawn)]
+    parts = [_worths(plan, drawn), Section("A new mediator", _newcomers(plan)), _gaps(plan, drawn), _tolerances(plan)]
     return [part for part in parts if part.blocks]
 
 
@@ -95,6 +95,16 @@ def _gaps(plan: Plan, drawn: bool) -> Section:
         caption = "The least expected cost for each risk of a wrong answer, with the means as guessed and other gaps."
         blocks.append(Picture("risks", figures.cost_by_risk(curves, _risks(plan.deltas), plan.unit), caption))
     return Section("If the means are closer together or farther apart", blocks)
+
+
+def _tolerances(plan: Plan) -> Section:
+    """T* and the least cost for each δ, if any arm up to ε below the best will do."""
+    some = plan.deltas[:MOST_DELTAS]
+    rows = [
+        [f"{eps:.4g}", f"{T:,.4g}", *(f"{binary_kl(delta) * T:,.1f}" for delta in some)] for eps, T in plan.design.tolerances
+    ]
+    header = ("ε", "T*", *(f"{plan.unit} at {delta:g}" for delta in some))
+    return Section("If an arm at most ε below the best will do (epsilon-best)", [Grid(header, rows)] if rows else [])
 
 
 def _times(factor: float) -> str:

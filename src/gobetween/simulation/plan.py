@@ -139,6 +139,7 @@ class Plan:
             "best_new_mediator": self._newcomer(design.best),
             "halving_mediator": self._newcomer(design.halving),
             "gaps": [{"factor": factor, "T_star": T_star} for factor, T_star in design.gaps],
+            "tolerances": [{"eps": eps, "T_star": T_star} for eps, T_star in design.tolerances],
         }
 
     def _newcomer(self, newcomer: Newcomer | None) -> dict[str, Any] | None:
