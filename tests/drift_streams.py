@@ -2,13 +2,20 @@
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 import gobetween as gb
+from gobetween.core.asked import BEST, sampler_for
 from gobetween.core.drift import Course, Moment, log_policy_drift, log_reward_drift, split_after, split_at, split_weight
-from gobetween.core.family import Family
+from gobetween.core.family import Family, draw
+from gobetween.core.jit import leaf
+from gobetween.core.loops import pull
+from gobetween.core.state import clear, new_state
+from gobetween.core.step import choose, observe
+from gobetween.core.stopper import restart
 
 MEANS = {"bernoulli": (0.5, 0.4, 0.4), "gaussian": (0.2, 0.0, 0.0), "poisson": (5.0, 4.0, 4.0)}
 POLICIES = np.array([[0.6, 0.2, 0.2], [0.2, 0.4, 0.4]])
@@ -32,20 +39,41 @@ def evidence_at(family: Family, N: Any, S: Any, t: int, limit: float) -> float:
     return float(log_reward_drift(family, course_at(N, S, t), limit, hasty=True)[0].max())
 
 
+@cache
+def at_work(family: Family) -> tuple[Any, ...]:
+    """The default rule for three arms and two mediators whose policies it does not know, and its state."""
+    sampler = sampler_for(BEST, gb.Pursuit(), POLICIES, np.zeros(2, np.bool_), np.ones(2))
+    return sampler, new_state(3, 2), np.array(MEANS[family.name]), POLICIES.cumsum(axis=1)
+
+
 def asked_by_the_default_rule(family: Family, n: int, seed: int) -> tuple[Any, Any]:
-    """Arms and rewards of n answers of a learner in a world that does not change."""
-    rng, means = np.random.default_rng(seed), MEANS[family.name]
-    learner = gb.Learner(3, 2, family=family, delta=1e-9, seed=seed)
-    arms, rewards = [], []
-    shares, names = {name: row.cumsum() for name, row in zip(learner.mediators, POLICIES, strict=True)}, learner.arms
-    for u in rng.random(n).tolist():
-        query = learner.ask(go_on=True)
-        a = min(2, int(np.searchsorted(shares[query.mediator], u)))
-        x = family.draw(means[a], rng)
-        learner.tell(query, arm=names[a], reward=x)
-        arms.append(a)
-        rewards.append(x)
-    return np.array(arms), np.array(rewards)
+    """Arms and rewards of n answers in a world that does not change."""
+    sampler, state, means, cumulative = at_work(family)
+    arms, rewards = np.zeros(n, np.int64), np.zeros(n)
+    answer_all(family, means, cumulative, sampler, state, np.ones(2, np.bool_), np.random.default_rng(seed), arms, rewards)
+    return arms, rewards
+
+
+@leaf
+def answer_all(
+    family: Family,
+    means: Any,
+    cumulative: Any,
+    sampler: Any,
+    state: Any,
+    available: Any,
+    rng: np.random.Generator,
+    arms: Any,
+    rewards: Any,
+) -> None:
+    """The step without a verdict, once for each row."""
+    restart(sampler)
+    clear(state)
+    for t in range(arms.shape[0]):
+        e = choose(family, sampler, state, t, available, rng)
+        a = min(means.shape[0] - 1, pull(cumulative, e, rng.random()))
+        arms[t], rewards[t] = a, draw(family, means[a], rng)
+        observe(family, sampler, state, t + 1, e, a, rewards[t])
 
 
 def drawn_evenly(family: Family, n: int, seed: int) -> tuple[Any, Any]:

@@ -35,7 +35,7 @@ def level_rows(name: str, evidence: list[float], shared: int) -> list[str]:
 def rewards(pool: ProcessPoolExecutor, runs: int = 10_000) -> list[str]:
     lines = ["| rewards | level | runs | raised | 95% interval |", "|---|---|---|---|---|"]
     for family in FAMILIES:
-        for n, by_rule in ((150, True), (2000, False)):
+        for n, by_rule in ((400, True), (2000, False)):
             work = partial(most_evidence, family, n, limit=math.log(3 / max(LEVELS)), by_rule=by_rule)
             name = f"{family.name}, {n:,} answers, {'default rule' if by_rule else 'arms drawn evenly'}"
             lines += level_rows(name, list(pool.map(partial(_by_seed, work), range(runs), chunksize=100)), 3)

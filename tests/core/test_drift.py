@@ -59,7 +59,7 @@ def test_evidence_is_what_it_is_said_to_be(family: Family) -> None:
     exact = log_reward_drift(family, course, -math.inf)[0]
     for a in range(2):
         assert exact[a] == pytest.approx(naive_evidence(family, arms.tolist(), rewards.tolist(), a), abs=0.01)
-    for limit in (-2.0, 1.0, 30.0):
+    for limit in (-2.0, 1.0, 30.0, *(exact + 0.001).tolist()):
         for hasty in (False, True):
             found = log_reward_drift(family, course, limit, hasty)[0]
             assert (found >= exact - 1e-12).all()
