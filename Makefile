@@ -54,13 +54,14 @@ bench: .venv/bench ## measure: the solver against others, the step, the runner, 
 rules: .venv/dev ## compare sampling and stopping rules on many instances: docs/rules.md, about 20 minutes
 	$(BIN)/python benchmarks/rule_pairs.py
 
-validity: .venv/dev ## statistical evidence at full size: docs/validity.md, docs/validity-ties.md, docs/validity-logs.md, docs/validity-forecast.md, docs/validity-questions.md
+validity: .venv/dev ## statistical evidence at full size: docs/validity.md, docs/validity-ties.md, docs/validity-logs.md, docs/validity-forecast.md, docs/validity-questions.md, docs/validity-drift.md
 	$(BIN)/python validity/rules.py
 	$(BIN)/python validity/scales.py
 	$(BIN)/python validity/ties.py
 	$(BIN)/python validity/log_evidence.py
 	$(BIN)/python validity/forecast.py
 	$(BIN)/python validity/questions.py
+	$(BIN)/python validity/drift.py
 
 stress: .venv/dev parts ## many more random examples, and what takes too long or breaks too much for every day: docs/stress.md
 	HYPOTHESIS_PROFILE=wild $(BIN)/python -m pytest tests/core/test_bound.py tests/core/test_geometry.py tests/files/test_problem_file.py

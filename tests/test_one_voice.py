@@ -105,7 +105,7 @@ def test_an_arm_claimed_early_and_beaten_later_is_named_by_nobody() -> None:
 
 def test_weaker_evidence_at_the_end_contradicts_nothing() -> None:
     """The claim stands by its guarantee; the verdict is that of the end."""
-    log: dict[str, list[Any]] = {"arm": ["a", "b"] * 40, "reward": [1, 0] * 8 + [1, 1] * 32}
+    log: dict[str, list[Any]] = {"arm": ["a", "b"] * 40, "reward": [1, 0] * 8 + [1, 0, 0, 1] * 16}
     found = gb.analyse_logs(log)
     assert found.claim is not None
     assert (found.identified, found.broken, found.leader) == (False, None, "a")
@@ -160,7 +160,9 @@ def test_studies_raise_the_alarms_of_logs() -> None:
         if number // 2 % 3 == 0 and number % 2:
             plain.void(number, reason="not ours")
     status = plain.status()
-    assert [alarm.subject for alarm in status.alarms] == ["b", "c"]
+    kinds = [(alarm.kind, alarm.subject) for alarm in status.alarms]
+    expected = {"drift": ["a", "b", "c"], "confounding": ["b", "c"], "policy-drift": ["m0", "m1"]}
+    assert kinds == [(kind, subject) for kind, subjects in expected.items() for subject in subjects]
     assert status.broken is None
     assert plain.doctor() == study.doctor() == []
 
@@ -178,7 +180,7 @@ def test_a_wrong_sigma_is_the_headline_of_learner_study_and_log() -> None:
     assert (study.status().family, study.status().parameters) == ("gaussian, σ = 1", {"name": "gaussian", "sigma": 1.0})
     assert (found.family, found.parameters) == ("gaussian, σ = 1", {"name": "gaussian", "sigma": 1.0})
     fair = gb.analyse_logs(log, family=gb.Gaussian(30.0))
-    assert (fair.broken, [alarm.kind for alarm in fair.alarms]) == (None, ["scale"])
+    assert (fair.broken, [alarm.kind for alarm in fair.alarms]) == (None, ["scale", "drift", "drift", "policy-drift"])
 
 
 def test_counts_that_vary_too_much_are_the_headline_of_learner_study_and_log() -> None:
@@ -230,7 +232,8 @@ def test_a_poisson_learner_saved_without_sums_of_counts_is_read() -> None:
 
 def test_learners_and_snapshots_from_before_alarms_are_read() -> None:
     one = told(table(300, 3, (0.9, 0.3, 0.3)))
-    old = {key: value for key, value in one.to_dict().items() if key not in ("S_ea", "spread", "claimed")}
+    later = ("S_ea", "spread", "claimed", "drift", "drift_N_a", "drift_S_a", "drift_N_ea")
+    old = {key: value for key, value in one.to_dict().items() if key not in later}
     found = gb.Learner.from_dict(old)
     assert found.done
     assert [alarm.kind for alarm in found.progress.alarms] == ["contradiction"]

@@ -140,7 +140,9 @@ def test_it_is_said_in_words_and_json() -> None:
     kinds = {alarm.kind: alarm for alarm in found.alarms}
     assert kinds["confounding"].words.endswith("limit 5.3); a difference of about 0.28 would have shown.")
     assert kinds["policy"].words.endswith("limit 5.3); an arm's share off by about 13 points would have shown.")
-    assert [round(alarm["visible"], 2) for alarm in found.to_dict()["alarms"]] == [0.28, 0.28, 0.13, 0.13]
+    assert kinds["drift"].words.endswith("a change by about 0.33 at about row 256 would have shown.")
+    visible = [alarm["visible"] for alarm in found.to_dict()["alarms"] if alarm["kind"] != "policy-drift"]
+    assert [round(value, 2) for value in visible] == [0.33, 0.33, 0.28, 0.28, 0.13, 0.13]
     lines = sentences(found)
     start = "No sign that an arm pays differently with different mediators (a difference of about 0.28 would have shown)"
     assert f"{start}; confounding common to all cannot be seen." in lines

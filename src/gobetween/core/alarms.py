@@ -6,7 +6,8 @@ pulls it? inf over a common mean m of ∏_e M_e(m), with M_e a two-sided mixture
 breaks the guarantee; confounding that all mediators share cannot be seen. *Scale*: do rewards spread more than the declared σ
 (`spread.py`), or counts more than Poisson's (`excess.py`)? *Contradiction*: an arm that was certain to be the best, and another
 that was certain to be better than it at another time. One of them reached e^threshold falsely, which has probability at most δ:
-that is the level of this alarm.
+that is the level of this alarm. *Drift* (`drift.py`): does an arm pay, and does a mediator choose, the same all the time? The
+first breaks the guarantee, the second does not.
 
 CHECKS lists them; learner, study and log raise whatever stands there.
 """
@@ -17,10 +18,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gobetween.core.difference import least_total, total_at
+from gobetween.core.drift import Course, log_policy_drift, log_reward_drift, split_at, split_weight
 from gobetween.core.eprocess import PRODUCT, log_evalue
 from gobetween.core.excess import log_excess_evidence
-from gobetween.core.family import Family, coordinate, span, two_sided
-from gobetween.core.jit import leaf
+from gobetween.core.family import Family, coordinate
+from gobetween.core.mixtures import log_gamma
 from gobetween.core.spread import log_spread_evidence, scale_of, squares
 from gobetween.core.state import Tally
 from gobetween.core.types import Floats, Ints
@@ -35,9 +38,9 @@ class Alarm:
     """One check, raised or not."""
 
     kind: str
-    """policy, confounding, scale or contradiction."""
+    """policy, confounding, scale, contradiction, drift or policy-drift."""
     subject: str
-    """The mediator (policy), the arm (confounding, contradiction) or what was declared (scale)."""
+    """The mediator (policy, policy-drift), the arm (confounding, contradiction, drift) or what was declared (scale)."""
     log_e: float
     """Evidence in nats; under the limit an upper bound of it; ∞ after what was declared impossible."""
     limit: float
@@ -47,8 +50,8 @@ class Alarm:
     words: str
     """One sentence."""
     visible: float | None = None
-    """The smallest difference that would have shown by now: between means (confounding), of a share (policy). None: none would,
-    or nobody asked."""
+    """The smallest difference that would have shown by now: between means (confounding, drift), of a share (policy). None: none
+    would, or nobody asked."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,8 @@ class Facts:
     spread: Floats | None = None
     """[3 or more, K] second moments."""
     claimed: Claimed | None = None
+    course: Course | None = None
+    """What was counted on the way, in order."""
     unit: str = "answer"
     """What is counted: answers, or rows."""
     visible: bool = True
@@ -112,7 +117,7 @@ def broken_by(facts: Facts) -> Alarm | None:
     """The first alarm that is raised and breaks the guarantee; others are not even looked at."""
     facts = replace(facts, visible=False, hasty=True)
     for check in CHECKS:
-        for alarm in check(facts) if check is not policy else ():
+        for alarm in check(facts) if check not in (policy, policy_drift) else ():
             if alarm.raised and alarm.breaks:
                 return alarm
     return None
@@ -199,8 +204,72 @@ def confounding(facts: Facts) -> list[Alarm]:
     ]
 
 
+def drift(facts: Facts) -> list[Alarm]:
+    """Does every arm pay the same all the time?"""
+    course = facts.course
+    if course is None or not course.moments:
+        return []
+    limit, found = math.log(len(facts.arms) / LEVEL), []
+    log_e, best = log_reward_drift(facts.family, course, limit, facts.hasty)
+    for a in np.flatnonzero(log_e >= (limit if facts.hasty else -1e300)).tolist():
+        alarm = _drift_alarm(facts, course, a, int(best[a]), float(log_e[a]), limit)
+        found.append(_with_change(alarm, facts, course, a) if facts.visible and not alarm.raised else alarm)
+    return found
+
+
+def _drift_alarm(facts: Facts, course: Course, a: int, best: int, log_e: float, limit: float) -> Alarm:
+    clause = f"{facts.arms[a]!r} pays differently at different times"
+    if log_e >= limit:
+        (n, S), j = _sides(course, best, a), course.moments[best].j
+        clause = f"{clause}, {S[0] / n[0]:.4g} up to about {facts.unit} {split_at(j):,} and {S[1] / n[1]:.4g} since"
+    meaning = f"something changed on the way, or {facts.unit}s are not in the order in which they were collected"
+    return _alarm("drift", facts.arms[a], log_e, limit, clause, f"{meaning}; the guarantee does not hold")
+
+
+def _sides(course: Course, i: int, a: int) -> tuple[Ints, Floats]:
+    """Counts and sums of an arm before and after a moment."""
+    (_, _, N, S, _), end = course.moments[i], course.end
+    return np.array([N[a], end.N_a[a] - N[a]]), np.array([S[a], end.S_a[a] - S[a]])
+
+
+def _with_change(alarm: Alarm, facts: Facts, course: Course, a: int) -> Alarm:
+    """An alarm that was not raised, and how large a change would have had to be, at the split that shows it best."""
+    i = int(np.argmax([_sides(course, i, a)[0].min() for i in range(len(course.moments))]))
+    j = course.moments[i].j
+    visible = visible_difference(facts.family, *_sides(course, i, a), alarm.limit - split_weight(j))[1]
+    when = f"about {facts.unit} {split_at(j):,}"
+    return _less(alarm, visible, f"a change by about {about(visible or 0.0)} at {when} would have shown", facts.unit)
+
+
+def policy_drift(facts: Facts) -> list[Alarm]:
+    """Does every mediator choose the same way all the time, declared or not?"""
+    course = facts.course
+    if course is None or course.end.N_ea is None:
+        return []
+    kept = [(moment.j, moment.N_ea) for moment in course.moments if moment.N_ea is not None]
+    found = [_chooser_alarm(facts, e, kept, course.end.N_ea[e]) for e in range(len(facts.mediators))] if kept else []
+    return [alarm for alarm in found if alarm.log_e > -math.inf]
+
+
+def _chooser_alarm(facts: Facts, e: int, kept: Sequence[tuple[int, Ints]], counts: Ints) -> Alarm:
+    """From the counts of all mediators at splits, and of this one in the end."""
+    before, limit = np.array([N_ea[e] for _, N_ea in kept]), math.log(len(facts.mediators) / LEVEL)
+    log_e, best, outcome = log_policy_drift(before, counts, np.array([split_weight(j) for j, _ in kept]))
+    clause = f"{facts.mediators[e]!r} chooses differently at different times"
+    if log_e >= limit:
+        what = repr(facts.arms[outcome]) if outcome < len(facts.arms) else "silence"
+        share, since = (float(c[outcome] / c.sum()) for c in (before[best], counts - before[best]))
+        when = f"about {facts.unit} {split_at(kept[best][0]):,}"
+        clause = f"{clause}, {what} {share:.0%} of the time up to {when} and {since:.0%} since"
+    meaning = (
+        "the answer stays valid, plans that rest on its policy are off, for that is an average; mediators who learn on "
+        "the way look like this"
+    )
+    return _alarm("policy-drift", facts.mediators[e], log_e, limit, clause, meaning, breaks=False)
+
+
 #: What is watched; of several alarms the first one that breaks the guarantee is the headline.
-CHECKS: tuple[Callable[[Facts], list[Alarm]], ...] = (scale, contradiction, confounding, policy)
+CHECKS: tuple[Callable[[Facts], list[Alarm]], ...] = (scale, contradiction, drift, confounding, policy, policy_drift)
 
 
 def policy_alarms(
@@ -297,11 +366,6 @@ def log_policy_evidence(counts: Ints, policy: Floats) -> float:
     return top + math.log(float(np.exp(parts - top).sum()))
 
 
-def log_gamma(x: Floats) -> Floats:
-    """Ln Γ of each."""
-    return np.array([math.lgamma(value) for value in x.tolist()])
-
-
 def log_kt(counts: Ints, policy: Floats) -> float:
     """Ln of the Krichevsky–Trofimov mixture over the policy's likelihood: a martingale if the policy is right."""
     support = policy > 0.0
@@ -350,45 +414,3 @@ def most_difference(family: Family, n: Ints, S: Floats) -> float:
     """
     common = float(S.sum() / n.sum())
     return math.fsum(k * family.kl(total / k, common) for k, total in zip(n.tolist(), S.tolist(), strict=True))
-
-
-@leaf
-def least_total(family: Family, n: Floats, S: Floats, enough: float) -> float:
-    """Bisection on the slope of the convex function Σ ln M, which is least between the samples' own means or beside them."""
-    low, high = span(family)
-    x = coordinate(family, S.sum() / n.sum())
-    best, slope = total_at(family, n, S, x)
-    left, right = x, x
-    stride = max(1e-3, 0.1 * abs(x))
-    while slope != 0.0 and best >= enough and low < left and right < high and stride < 1e60:
-        if slope > 0.0:
-            left = max(low, x - stride)
-            value, slope_there = total_at(family, n, S, left)
-        else:
-            right = min(high, x + stride)
-            value, slope_there = total_at(family, n, S, right)
-        best = min(best, value)
-        if slope_there * slope <= 0.0:
-            break
-        stride *= 2.0
-    for _ in range(200):
-        middle = 0.5 * (left + right)
-        if best < enough or middle <= left or middle >= right:
-            break
-        value, slope = total_at(family, n, S, middle)
-        best = min(best, value)
-        if slope > 0.0:
-            right = middle
-        else:
-            left = middle
-    return best
-
-
-@leaf
-def total_at(family: Family, n: Floats, S: Floats, x: float) -> tuple[float, float]:
-    """The pair Σ ln M, slope at a common coordinate x; M is an even mixture of both sides."""
-    value, slope = 0.0, 0.0
-    for e in range(n.shape[0]):
-        here, rise = two_sided(family, n[e], S[e], x)
-        value, slope = value + here, slope + rise
-    return value, slope

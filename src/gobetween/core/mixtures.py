@@ -80,3 +80,8 @@ def with_conjugate(value: float, slope: float, smooth: float, smooth_slope: floa
     top = max(value, smooth)
     a, b = math.exp(value - top), math.exp(smooth - top)
     return top + math.log(a + b), (a * slope + b * smooth_slope) / (a + b)
+
+
+def log_gamma(x: Floats) -> Floats:
+    """Ln Γ of each."""
+    return np.array([math.lgamma(value) for value in x.tolist()])

@@ -20,7 +20,17 @@ from gobetween.core.types import Floats
 from gobetween.core.voice import account, family_words
 from gobetween.logs.counts import LogStats, merge
 from gobetween.logs.options import LogKeywords, LogOptions, options_of
-from gobetween.logs.reading import Along, Reading, accepted, claimed_along, count_one, joined, look_along, trail_of
+from gobetween.logs.reading import (
+    Along,
+    Reading,
+    accepted,
+    claimed_along,
+    count_one,
+    joined,
+    look_along,
+    moments_along,
+    trail_of,
+)
 from gobetween.logs.report import LogReport
 from gobetween.logs.sources import Source, check_sources
 
@@ -73,7 +83,8 @@ def _in_parallel(options: LogOptions, sources: Sequence[Source], executor: Execu
 def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: tuple[str, ...]) -> LogReport:
     accepted(stats, options)
     trail = () if along is None else trail_of(options, along, len(stats.arms))
-    stats.claimed = None if along is None else claimed_along(options, stats, along)
+    if along is not None:
+        stats.claimed, stats.moments = claimed_along(options, stats, along), moments_along(stats, along)
     stats = stats.in_order()
     family, tally = options.family, stats.tally()
     evidence = _evidence(options, tally, stats.rows)
@@ -122,6 +133,7 @@ def _facts(options: LogOptions, stats: LogStats) -> Facts:
         S_ea=stats.S_ea,
         spread=stats.spread,
         claimed=stats.claimed,
+        course=stats.course(),
         unit="row",
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gobetween.core.alarms import Claimed
+from gobetween.core.drift import Course, Moment, moderate
 from gobetween.core.spread import add_spread, new_spread, widened
 from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.types import Floats, Ints
@@ -51,6 +52,8 @@ class LogStats:
     """The last value of the order column."""
     claimed: Claimed | None = None
     """The first claim and what speaks against it, where the log was read in order."""
+    moments: Sequence[Moment] | None = None
+    """What had been counted at the splits on the way, where the log was read in order."""
 
     def widen(self, arms: Iterable[str], mediators: Iterable[str]) -> bool:
         """Make room for names; did an arm come in addition?"""
@@ -91,13 +94,42 @@ class LogStats:
         """Second moments [3 or more, K] in the order of given names."""
         return _placed(self, [list(arms).index(name) for name in self.arms], len(arms))[0]
 
+    def aligned_moments(self, arms: Sequence[str], mediators: Sequence[str]) -> list[list[Any]] | None:
+        """What had been counted on the way, in the order of given names, as JSON knows it: split, N_a, S_a, N_ea."""
+        if self.moments is None:
+            return None
+        rows, columns = [list(mediators).index(m) for m in self.mediators], [list(arms).index(a) for a in self.arms]
+        found = [_spread_out(moment, rows, columns, (len(mediators), len(arms))) for moment in self.moments]
+        return [[one.j, *(None if part is None else part.tolist() for part in one[2:])] for one in found]
+
+    def course(self) -> Course | None:
+        """What was counted on the way, and in the end."""
+        if self.moments is None:
+            return None
+        N_ea = self.N_ea if moderate(*self.N_ea.shape) else None
+        return Course(self.moments, Moment(-1, -1, self.N_ea.sum(axis=0), self.S_ea.sum(axis=0), N_ea))
+
     def in_order(self) -> "LogStats":
         """The same with names sorted, so that it does not depend on what was read first."""
         rows, columns = np.argsort(self.mediators), np.argsort(self.arms)
         order = np.ix_(rows, columns)
         names: dict[str, Any] = {"arms": sorted(self.arms), "mediators": sorted(self.mediators)}
         names["claimed"] = None if self.claimed is None else self.claimed.placed(np.argsort(columns).tolist())
+        if self.moments is not None:
+            places = np.argsort(rows).tolist(), np.argsort(columns).tolist()
+            names["moments"] = [_spread_out(moment, *places, self.N_ea.shape) for moment in self.moments]
         return replace(self, **names, N_ea=self.N_ea[order], S_ea=self.S_ea[order], spread=self.spread[:, columns])
+
+
+def _spread_out(moment: Moment, rows: Sequence[int], columns: Sequence[int], shape: tuple[int, int]) -> Moment:
+    """A moment at these places of another cast; those that had not been seen then are at places behind."""
+    K = len(moment.N_a)
+    N_a, S_a, N_ea = np.zeros(shape[1], np.int64), np.zeros(shape[1]), None
+    N_a[columns[:K]], S_a[columns[:K]] = moment.N_a, moment.S_a
+    if moment.N_ea is not None and moderate(*shape):
+        N_ea = np.zeros(shape, np.int64)
+        N_ea[np.ix_(rows[: len(moment.N_ea)], columns[:K])] = moment.N_ea
+    return moment._replace(N_a=N_a, S_a=S_a, N_ea=N_ea)
 
 
 def _grown(array: Any, shape: tuple[int, int]) -> Any:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gobetween.core.alarms import Claimed
+from gobetween.core.drift import Moment, moderate, split_after, split_at
 from gobetween.core.evidence import next_look, weigh
 from gobetween.core.loops import scan
 from gobetween.core.spread import add_rewards, new_spread, scale_of
@@ -49,6 +50,7 @@ class Along(NamedTuple):
     claim: Claim | None
     looks: list[Look]
     disorder: BadRow | None
+    moments: list[Moment]
 
 
 class Coded(NamedTuple):
@@ -68,6 +70,9 @@ class Reading:
         self.stats.widen(options.known_arms, options.known_mediators)
         self.claim: Claim | None = None
         self.looks: list[Look] = []
+        self.moments: list[Moment] = []
+        self._split = split_after(self.stats.rows)
+        """The next split at which counts are kept."""
         self._tally = self.stats.tally()
         self._stopper = BY_COUNTS.at_work(len(self.stats.arms), options.family)
         self._sigma = scale_of(options.family) if after is None else None
@@ -79,7 +84,7 @@ class Reading:
     @property
     def along(self) -> Along:
         """What was seen on the way."""
-        return Along(self.claim, self.looks, self.stats.disorder)
+        return Along(self.claim, self.looks, self.stats.disorder, self.moments)
 
     def read(self, source: Source, threads: bool = True) -> None:
         """Take in a source."""
@@ -129,6 +134,7 @@ class Reading:
         start, end = 0, len(rows.x)
         while start < end:
             stop = min(end, start + self._look - stats.rows) if watching else end
+            stop = min(stop, start + split_at(self._split) - stats.rows) if self.watching else stop
             e, a, x = rows.e[start:stop], rows.a[start:stop], rows.x[start:stop]
             unclaimed = watching and self.claim is None
             found, named = scan(
@@ -141,10 +147,18 @@ class Reading:
             start = stop
             if watching and stats.rows >= self._look:
                 self._follow()
+            if self.watching and stats.rows == split_at(self._split):
+                self._keep()
 
     def _follow(self) -> None:
         self.looks.append(Look(self.stats.rows, self._tally.N_a.copy(), self._tally.S_a.copy()))
         self._look = next_look(self.stats.rows)
+
+    def _keep(self) -> None:
+        stats = self.stats
+        N_ea = stats.N_ea.copy() if moderate(*stats.N_ea.shape) else None
+        self.moments.append(Moment(self._split, -1, stats.N_ea.sum(axis=0), stats.S_ea.sum(axis=0), N_ea))
+        self._split += 1
 
 
 def accepted(stats: LogStats, options: LogOptions) -> LogStats:
@@ -163,7 +177,7 @@ def count_logs(options: LogOptions, sources: Sequence[Source]) -> LogStats:
     for source in sources:
         reading.read(source)
     stats = accepted(reading.stats, options)
-    stats.claimed = claimed_along(options, stats, reading.along)
+    stats.claimed, stats.moments = claimed_along(options, stats, reading.along), moments_along(stats, reading.along)
     return stats.in_order()
 
 
@@ -185,7 +199,8 @@ def joined(parts: Sequence[Along]) -> Along:
     """What was seen on the way through parts that follow each other."""
     claim = next((part.claim for part in parts if part.claim is not None), None)
     disorder = next((part.disorder for part in parts if part.disorder is not None), None)
-    return Along(claim, [look for part in parts for look in part.looks], disorder)
+    looks, moments = [look for part in parts for look in part.looks], [moment for part in parts for moment in part.moments]
+    return Along(claim, looks, disorder, moments)
 
 
 def tally_at(look: Look, K: int) -> Tally:
@@ -198,6 +213,11 @@ def trail_of(options: LogOptions, along: Along, K: int) -> Trail:
     """The evidence at every look."""
     found = [(look.row, weigh(options.family, BY_COUNTS, options.delta, tally_at(look, K), look.row)) for look in along.looks]
     return tuple((row, now.statistic, now.threshold) for row, now in found) if K >= 2 else ()
+
+
+def moments_along(stats: LogStats, along: Along) -> list[Moment] | None:
+    """What had been counted at the splits; None where rows are not in order."""
+    return None if stats.disorder is not None else along.moments
 
 
 def claimed_along(options: LogOptions, stats: LogStats, along: Along) -> Claimed | None:

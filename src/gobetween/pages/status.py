@@ -33,7 +33,7 @@ def alarms(found: Status | LogReport) -> list[Text]:
 
 def no_signs(found: Sequence[Alarm], unit: str = "answer") -> list[str]:
     """What was looked for and not found, and how large it would have had to be."""
-    lines, kinds = [], {kind: [alarm for alarm in found if alarm.kind == kind] for kind in ("confounding", "policy")}
+    lines, kinds = [], {kind: [alarm for alarm in found if alarm.kind == kind] for kind in ("confounding", "policy", "drift")}
     if kinds["confounding"] and not any(alarm.raised for alarm in kinds["confounding"]):
         shown = _visible(kinds["confounding"], unit, "a difference of about {}", 1.0)
         words = f"No sign that an arm pays differently with different mediators ({shown})"
@@ -41,6 +41,9 @@ def no_signs(found: Sequence[Alarm], unit: str = "answer") -> list[str]:
     if kinds["policy"] and not any(alarm.raised for alarm in kinds["policy"]):
         shown = _visible(kinds["policy"], unit, "an arm's share off by about {} points", 100.0)
         lines.append(f"No sign that a mediator acts otherwise than by its declared policy ({shown}).")
+    if kinds["drift"] and not any(alarm.raised for alarm in kinds["drift"]):
+        shown = _visible(kinds["drift"], unit, "a change by about {}", 1.0)
+        lines.append(f"No sign that an arm pays differently at different times ({shown}).")
     return lines
 
 

@@ -122,12 +122,13 @@ def absorb(stats: LogStats, files: Sequence[str]) -> Command[Receipt]:
 
 
 def _watched(stats: LogStats, spec: StudySpec) -> dict[str, Any]:
-    """What alarms look at: second moments, and the log's claim, which is one of the study if it has the same arms."""
+    """What alarms look at: second moments, counts on the way, and the log's claim, if it is about the same arms."""
     spread = None if scale_of(spec.family) is None else json_safe(stats.aligned_spread(spec.arms))
+    kept = {"spread": spread, "moments": stats.aligned_moments(spec.arms, spec.mediators)}
     if stats.claimed is None or len(stats.arms) != len(spec.arms):
-        return {"spread": spread, "claimed": None}
+        return kept | {"claimed": None}
     claimed = stats.claimed.placed([spec.arms.index(name) for name in stats.arms])
-    return {"spread": spread, "claimed": list(astuple(claimed))}
+    return kept | {"claimed": list(astuple(claimed))}
 
 
 def note(text: str) -> Command[Receipt]:

@@ -99,6 +99,9 @@ def _compare_snapshots(state: StudyState, snapshot: Mapping[str, Any], found: li
     if held["learner"].get("spread") is None and state.spec.family.name == "poisson":  # nor how far counts spread
         for each in (held, replayed):
             each["learner"] = _without(each["learner"], "spread")
+    if held["learner"].get("drift") is None:  # nor what had been counted on the way
+        for each in (held, replayed):
+            each["learner"] = _without(each["learner"], "drift", "drift_N_a", "drift_S_a", "drift_N_ea")
     if held["first_format"] < FORMAT:  # what earlier versions did not keep
         replayed |= {key: held[key] for key in ("first_format", "lost", "jumps")}
     if held["old_trail"]:  # its moments were chosen by an earlier rule, which nobody can replay

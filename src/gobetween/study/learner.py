@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from gobetween.core.absence import among, follow, hand_back, time_of
 from gobetween.core.alarms import Alarm, Claimed, Facts, broken_by
 from gobetween.core.asked import BEST, sampler_for, stopper_for, threshold_for
+from gobetween.core.drift import Moment
 from gobetween.core.evidence import Evidence, weigh
 from gobetween.core.exact import add_exactly, replace_answer
 from gobetween.core.families import DEFAULT
@@ -84,7 +85,7 @@ class Learner:
         self._named: tuple[int, ...] | None = None
         self._verdict: dict[str, float] | None = None
         self._exact: tuple[list[list[float]], list[list[float]]] = ([[] for _ in range(K)], [[] for _ in range(K)])
-        self._watched = new_watched(setup.family, K, E)
+        self._watched = new_watched(setup.family, K, E, setup.order)
 
     @overload
     def ask(self, n: None = None, *, available: Iterable[str] | None = None, go_on: bool = False) -> Query: ...
@@ -189,6 +190,8 @@ class Learner:
         if a < len(self.arms):
             add_exactly(self._exact[0][a], x)
         self._watched.told(self.setup.family, e, a, x)
+        if self._watched.moments is not None:
+            self._watched.moments.waiting[number] = e
         self._resolve(number, (a, x))
 
     def cancel(self, query: Query | int) -> None:
@@ -210,11 +213,12 @@ class Learner:
         S_ea: Floats | None = None,
         spread: Floats | None = None,
         claimed: Claimed | None = None,
+        moments: Sequence[Moment] = (),
     ) -> None:
         """Count what was collected before: answers [E, K] of each mediator and sums [K] of each arm's rewards.
 
         They inform estimates and verdict, but are not queries of this learner. Only before the first query. Alarms also look at
-        the sums of each mediator, the second moments and the claim that was found on the way, where they are given.
+        the sums of each mediator, the second moments, and the claim and the counts found on the way, where they are given.
         """
         if self._issued:
             raise ProblemError("what was collected before must be counted before the first query")
@@ -227,6 +231,8 @@ class Learner:
                 add_exactly(exact[a], total)
         self._count += int(counts.sum())
         self._watched.absorbed(counts.sum(axis=0), S_ea, spread, claimed)
+        if self._watched.moments is not None:
+            self._watched.moments.absorbed(counts, moments)
         for e in np.flatnonzero(counts.sum(axis=1)):
             self._sampler.reestimate(self._state, int(e))
         self._sampler.replan(self.setup.family, self._state)
@@ -257,6 +263,8 @@ class Learner:
             self._resolved[number] = after
             return
         replace_answer(self._counted, self._exact[1], before, after)
+        if self._watched.moments is not None:
+            self._watched.moments.replaced(number, e, before, after)
         self._give_up(before[0], after[0])
         self._look((len(self.arms), 0.0))
 
@@ -276,6 +284,8 @@ class Learner:
             self._resolved[number] = None
             return
         replace_answer(self._counted, self._exact[1], outcome, nothing)
+        if self._watched.moments is not None:
+            self._watched.moments.replaced(number, e, outcome)
         self._give_up(outcome[0])
         self._count -= 1
         self._look(nothing)
@@ -287,8 +297,19 @@ class Learner:
             if a < len(self.arms):
                 self._stopper.corrected(a)
 
-    def move(self, mediator: str, to: str, answer: tuple[str, float] | None, *, accept_surprise: bool = False) -> None:
-        """An answer that was told for a mediator was another's: its query and its pull are counted there."""
+    def move(
+        self,
+        mediator: str,
+        to: str,
+        answer: tuple[str, float] | None,
+        *,
+        accept_surprise: bool = False,
+        number: int | None = None,
+    ) -> None:
+        """An answer that was told for a mediator was another's: its query and its pull are counted there.
+
+        Without its number policies are no longer watched for changes on the way.
+        """
         e, other = place(mediator, self.mediators, "mediator"), place(to, self.mediators, "mediator")
         a, x = self._coded(other, answer, accept_surprise)
         for who, step in ((e, -1), (other, 1)):
@@ -296,6 +317,8 @@ class Learner:
             self._state.N_e[who] += step
             self._watched.told(self.setup.family, who, a, x, step)
             self._sampler.reestimate(self._state, who)
+        if self._watched.moments is not None:
+            self._watched.moments.moved(number, e, other, a)
 
     def _mediator_of(self, query: Query | int, mediator: str | None) -> int:
         number = query.id if isinstance(query, Query) else query
@@ -317,21 +340,26 @@ class Learner:
     def _resolve(self, number: int, outcome: tuple[int, float] | None) -> None:
         """Count what can be counted now, looking for the verdict after each answer."""
         if self.setup.order == "arrival":
-            self._count_one(outcome)
+            self._count_one(number, outcome)
             return
         self._resolved[number] = outcome
         while self._next in self._resolved:
-            self._count_one(self._resolved.pop(self._next))
+            self._count_one(self._next, self._resolved.pop(self._next))
             self._next += 1
 
-    def _count_one(self, outcome: tuple[int, float] | None) -> None:
+    def _count_one(self, number: int, outcome: tuple[int, float] | None) -> None:
+        moments = self._watched.moments
         if outcome is None:
+            if moments is not None:
+                moments.waiting.pop(number, None)  # it was told, and taken out again
             return
         a, x = outcome
         if a < len(self.arms):
             count(self._counted, a, x)
             add_exactly(self._exact[1][a], x)
         self._count += 1
+        if moments is not None:
+            moments.counted(number, a, self._count, self._counted)
         self._look(outcome)
 
     def _look(self, answer: tuple[int, float]) -> None:
@@ -461,6 +489,7 @@ class Learner:
             S_ea=watched.S_ea,
             spread=watched.spread,
             claimed=watched.claimed,
+            course=None if watched.moments is None else watched.moments.course(self._counted, setup.silent),
             visible=visible,
         )
 

@@ -111,7 +111,7 @@ def _watched(old: Watched, left: list[int], more: int, places: dict[int, int]) -
         claimed = replace(claimed, arm=places[claimed.arm], rival=places.get(claimed.rival, -1))
     elif claimed is not None:  # what was better is no rival any more
         claimed = replace(claimed, arm=places[claimed.arm], rival=-1, at=0, log_e=0.0)
-    return Watched(S_ea, spread, claimed)
+    return Watched(S_ea, spread, claimed, None if old.moments is None else old.moments.recast(left, more))
 
 
 def _replan(old: "Learner", new: "Learner") -> None:

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 PACKED = 2  # the same with large matrices as bytes
-MATRICES = {"N_ea": "<i8", "S_ea": "<f8", "R": "<f8", "estimated": "<f8"}
+MATRICES = {"N_ea": "<i8", "S_ea": "<f8", "R": "<f8", "estimated": "<f8"} | {
+    "drift_N_a": "<i8",
+    "drift_S_a": "<f8",
+    "drift_N_ea": "<i8",
+}
 LARGE = 10_000  # numbers of a matrix from which on it is packed
 
 

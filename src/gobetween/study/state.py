@@ -16,6 +16,7 @@ from gobetween.errors import StudyError
 from gobetween.files.rules import present
 from gobetween.study.events import COUNTS, Event, kind_of
 from gobetween.study.learner import Learner
+from gobetween.study.moments import as_moments
 from gobetween.study.spec import StudySpec
 from gobetween.study.watched import as_claimed, as_spread
 
@@ -121,6 +122,7 @@ class StudyState:
             S_ea=np.array(event["S_ea"], dtype=np.float64),
             spread=as_spread(event.get("spread")),
             claimed=as_claimed(event.get("claimed")),
+            moments=as_moments(event.get("moments")),
         )
         self.absorbed = {"files": event["files"], "rows": sum(map(sum, event["N_ea"]))}
 
@@ -192,7 +194,7 @@ class StudyState:
 
     def _on_moved(self, event: Event) -> None:
         answer = self._pair(event["answer"])
-        self.learner.move(event["was"], event["mediator"], answer, accept_surprise=event["surprise"])
+        self.learner.move(event["was"], event["mediator"], answer, accept_surprise=event["surprise"], number=event["slot"])
 
     def _on_cancelled(self, event: Event) -> None:
         self.learner.cancel(event["query"])

@@ -1,4 +1,4 @@
-"""What a learner keeps for its alarms, beside the compiled state: sums by mediator, second moments, what was claimed."""
+"""What a learner keeps for its alarms, beside the compiled state: sums, second moments, a claim, counts on the way."""
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
@@ -11,6 +11,7 @@ from gobetween.core.family import Family
 from gobetween.core.spread import add_reward, add_spread, new_spread, scale_of
 from gobetween.core.state import Tally
 from gobetween.core.types import Floats, Ints
+from gobetween.study.moments import Moments, new_moments
 
 
 @dataclass
@@ -22,6 +23,7 @@ class Watched:
     spread: Floats | None
     """[3 or more, K] their second moments, where the family declares how far rewards spread."""
     claimed: Claimed | None = None
+    moments: Moments | None = None
 
     def told(self, family: Family, e: int, a: int, x: float, step: int = 1) -> None:
         """An answer came or, with step −1, is taken out; the arm K is silence."""
@@ -52,7 +54,8 @@ class Watched:
         """JSON-safe."""
         spread = None if self.spread is None else [[None if np.isnan(x) else x for x in row] for row in self.spread.tolist()]
         claimed = None if self.claimed is None else list(astuple(self.claimed))
-        return {"S_ea": None if self.S_ea is None else self.S_ea.tolist(), "spread": spread, "claimed": claimed}
+        kept = {"S_ea": None if self.S_ea is None else self.S_ea.tolist(), "spread": spread, "claimed": claimed}
+        return kept | ({"drift": None} if self.moments is None else self.moments.saved())
 
     @classmethod
     def restored(cls, data: Mapping[str, Any]) -> "Watched":
@@ -64,12 +67,14 @@ class Watched:
             None if S_ea is None else np.array(S_ea, dtype=np.float64).reshape(len(S_ea), -1),
             as_spread(data.get("spread")),
             as_claimed(claimed),
+            Moments.restored(data),
         )
 
 
-def new_watched(family: Family, K: int, E: int) -> Watched:
+def new_watched(family: Family, K: int, E: int, order: str) -> Watched:
     """Nothing seen."""
-    return Watched(np.zeros((E, K)), None if scale_of(family) is None else new_spread(K, family))
+    spread = None if scale_of(family) is None else new_spread(K, family)
+    return Watched(np.zeros((E, K)), spread, moments=new_moments(K, E, order))
 
 
 def as_spread(rows: Any) -> Floats | None:

@@ -1,0 +1,160 @@
+"""Drift: does an arm pay the same, and does a mediator choose the same, all the time? E-values over splits fixed in advance.
+
+Splits are at s_j = 8, 12, 16, 24, 32, … counted answers, with weights w_j = 1/((j + 1)(j + 2)), Σ w_j = 1. *Rewards* of an arm:
+E_j = inf over m of M(before s_j; m) · M(after it; m), as for two mediators (`difference.py`). At the true mean the product
+is a martingale that begins at 1, and inf is no more than that. *Policy* of a mediator: E_j = KT(before) · KT(after)/sup over p
+of the likelihood of all it did. Σ w_j E_j is at most a martingale that begins at 1, hence ever reaches 1/α with probability at
+most α. A split that was not reached, or not kept, counts as 0.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gobetween.core.difference import least_total
+from gobetween.core.family import Family, divergence
+from gobetween.core.jit import jit, leaf
+from gobetween.core.mixtures import log_gamma
+from gobetween.core.types import Floats, Ints
+
+FIRST = 8
+MODERATE = 1000  # numbers of answers by mediator and arm from which on policies are not watched: each split keeps all of them
+
+
+class Moment(NamedTuple):
+    """What had been counted at a split, or in the end."""
+
+    j: int  # which split; −1 in the end
+    last: int  # the number of the query that was counted last; −1 before all of them
+    N_a: Ints  # [K]
+    S_a: Floats  # [K]
+    N_ea: Ints | None  # [E, K] or, with silence, [E, K + 1]; None where it was not kept
+
+
+class Course(NamedTuple):
+    """What was counted at the splits on the way, and in the end."""
+
+    moments: Sequence[Moment]
+    end: Moment
+
+
+def split_at(j: int) -> int:
+    """Answers before split j."""
+    return (FIRST << j // 2) * (2 + j % 2) // 2
+
+
+def split_after(t: int) -> int:
+    """The first split after t answers."""
+    j = 0
+    while split_at(j) <= t:
+        j += 1
+    return j
+
+
+def split_weight(j: int) -> float:
+    """Ln w_j."""
+    return -math.log((j + 1.0) * (j + 2.0))
+
+
+def moderate(E: int, K: int) -> bool:
+    """Are there so few numbers of answers that they can be kept at each split?"""
+    return E * (K + 1) <= MODERATE
+
+
+def log_reward_drift(family: Family, course: Course, limit: float, hasty: bool = False) -> tuple[Floats, Ints]:
+    """Ln Σ w_j E_j for each arm [K], and the moment with most evidence [K]; −∞ where no split has answers on both sides.
+
+    Under the limit an upper bound, in haste that of the likelihood ratio.
+    """
+    before, end = course.moments, course.end
+    N, S = np.array([moment.N_a for moment in before], np.float64), np.array([moment.S_a for moment in before])
+    later = end.N_a - N
+    low, high = (np.where(later > 0, np.maximum(later, 1.0) * bound, 0.0) for bound in (family.low, family.high))
+    rest = np.clip(end.S_a - S, low, high)  # what rounding has left may be impossible
+    log_w = np.array([split_weight(moment.j) for moment in before])
+    log_e, best = drift_evidence(family, N, S, later, rest, log_w, limit, hasty)
+    return log_e, best
+
+
+@jit
+def drift_evidence(
+    family: Family, N: Floats, S: Floats, later: Floats, rest: Floats, log_w: Floats, limit: float, hasty: bool
+) -> tuple[Floats, Ints]:
+    """The same from counts and sums [J, K] before and after each split."""
+    J, K = N.shape
+    log_e, best, terms, n, s = np.empty(K), np.zeros(K, np.int64), np.empty(J), np.empty(2), np.empty(2)
+    for a in range(K):
+        value = limit
+        if hasty:
+            for j in range(J):
+                terms[j] = log_w[j] + likelihood_ratio(family, N[j, a], S[j, a], later[j, a], rest[j, a])
+            value = log_sum(terms)
+        for exactly in (False, True):
+            if value >= limit:
+                for j in range(J):
+                    terms[j] = -np.inf
+                    if N[j, a] > 0.0 and later[j, a] > 0.0:
+                        n[0], n[1], s[0], s[1] = N[j, a], later[j, a], S[j, a], rest[j, a]
+                        enough = -np.inf if exactly else limit - log_w[j] - math.log(J)
+                        terms[j] = log_w[j] + least_total(family, n, s, enough)
+                value = log_sum(terms)
+        log_e[a], best[a] = value, np.argmax(terms)
+    return log_e, best
+
+
+@leaf
+def likelihood_ratio(family: Family, n: float, S: float, later: float, rest: float) -> float:
+    """The largest likelihood ratio of two means against one: no mixture is larger."""
+    if n == 0.0 or later == 0.0:
+        return -math.inf
+    common = (S + rest) / (n + later)
+    return n * divergence(family, S / n, common, 1.0, 0.0) + later * divergence(family, rest / later, common, 1.0, 0.0)
+
+
+@leaf
+def log_sum(terms: Floats) -> float:
+    """Ln Σ exp of them."""
+    top = -math.inf
+    for term in terms:
+        top = max(top, term)
+    if top == -math.inf:
+        return -math.inf
+    total = 0.0
+    for term in terms:
+        total += math.exp(term - top)
+    return top + math.log(total)
+
+
+def log_policy_drift(before: Ints, counts: Ints, log_w: Floats) -> tuple[float, int, int]:
+    """Ln Σ w_j E_j from a mediator's counts before each split [J, C] and in the end [C]; the split and the outcome with most
+    evidence.
+
+    As for a declared policy, E_j is half that of all outcomes together and half the mean of each against the rest, which
+    learns one number instead of C − 1.
+    """
+    first, then, C = before.astype(np.float64), (counts - before).astype(np.float64), len(counts)
+    n, m = first.sum(axis=1, keepdims=True), then.sum(axis=1, keepdims=True)
+    log_kt = _log_kt(first) + _log_kt(then) - _log_likelihood(counts[None, :])
+    each = np.stack([_log_kt(np.stack([c, total - c], axis=2)) for c, total in ((first, n), (then, m))]).sum(axis=0)
+    alone = each - _log_likelihood(np.stack([counts, counts.sum() - counts], axis=1))[None, :]
+    shares = np.column_stack([log_kt - math.log(2.0), alone - math.log(2.0 * C)]) if C > 2 else log_kt[:, None]
+    shares = np.where((n > 0) & (m > 0), shares, -np.inf)
+    by_split = np.logaddexp.reduce(shares, axis=1) + log_w
+    best = int(np.argmax(by_split))
+    return float(np.logaddexp.reduce(by_split)), best, int(np.argmax(alone[best]))
+
+
+def _log_kt(counts: Floats) -> Floats:
+    """Ln of the Krichevsky–Trofimov probability of a sequence with these counts, along the last axis."""
+    C = counts.shape[-1]
+    parts = log_gamma((counts + 0.5).ravel()).reshape(counts.shape).sum(axis=-1) - C * math.lgamma(0.5)
+    whole = counts.sum(axis=-1) + C / 2
+    return np.asarray(parts + math.lgamma(C / 2) - log_gamma(whole.ravel()).reshape(whole.shape))
+
+
+def _log_likelihood(counts: Ints) -> Floats:
+    """The largest log-likelihood of a sequence with these counts, along the last axis."""
+    total = np.maximum(1, counts.sum(axis=-1, keepdims=True))
+    return np.asarray((counts * np.log(np.maximum(counts, 1) / total)).sum(axis=-1))
