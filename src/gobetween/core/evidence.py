@@ -67,12 +67,22 @@ def weigh(
     at_work = stopper_for(question, stopping, K, family) if stopper is None else stopper
     constant = threshold_for(question, stopping, K, delta, family)
     statistic, growth = at_work.reading(family, tally, t, float(Z))
-    if statistic < constant + growth and at_work.judge(family, tally, t, np.array([constant]), 0)[1]:
-        statistic = constant + growth  # bounds that are looked at closely where it matters
-    p_value = math.exp(min(0.0, at_work.log_p(family, tally, float(Z), statistic)))
     mask = np.zeros(K, np.bool_)
     at_work.answer(int(best), mask)
+    if statistic < constant + growth and at_work.judge(family, tally, t, np.array([constant]), 0)[1]:
+        statistic = constant + growth  # bounds that are looked at closely where it matters
+        at_work.answer(int(best), mask)
+    p_value = math.exp(min(0.0, at_work.log_p(family, tally, float(Z), statistic)))
+    if question != BEST and not tally.N_a.all():
+        mask = likeliest(question, tally)
     return Evidence(int(best), tuple(np.flatnonzero(mask).tolist()), max(statistic, 0.0), constant + growth, p_value)
+
+
+def likeliest(question: Question, tally: Tally) -> Bools:
+    """[K] the answer that is right if the means are as estimated, among the arms that were seen."""
+    mask, seen = np.zeros(len(tally.N_a), np.bool_), tally.N_a > 0
+    question.claim(np.where(seen, tally.mu_hat, -np.inf), 0, mask)
+    return np.asarray(mask & seen)
 
 
 def in_play(family: Family, tally: Tally, delta: float, pairs: float | None = None) -> Bools:

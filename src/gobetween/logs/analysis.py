@@ -7,12 +7,12 @@ from typing import Unpack
 
 import numpy as np
 
-from gobetween.core import transport
 from gobetween.core.alarms import Facts
-from gobetween.core.bound import LowerBound, lower_bound
-from gobetween.core.evidence import Evidence, arm_report, weigh
-from gobetween.core.family import Family
+from gobetween.core.asked import BEST
+from gobetween.core.bound import Bounds, lower_bound, question_bound
+from gobetween.core.evidence import Evidence, arm_report, in_play
 from gobetween.core.problem import Problem, unreachable_arms
+from gobetween.core.question import pairs_of
 from gobetween.core.ranks import least_term
 from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.stopping import BY_COUNTS
@@ -20,13 +20,13 @@ from gobetween.core.types import Floats
 from gobetween.core.voice import account, family_words
 from gobetween.logs.counts import LogStats, merge
 from gobetween.logs.options import LogKeywords, LogOptions, options_of
-from gobetween.logs.reading import Along, Reading, accepted, claimed_along, count_one, joined, look_along, trail_of
+from gobetween.logs.reading import Along, Reading, accepted, claimed_along, count_one, evidence_of, joined, look_along, trail_of
 from gobetween.logs.report import LogReport
 from gobetween.logs.sources import Source, check_sources
 
 
 def analyse_logs(*sources: Source, executor: Executor | None = None, **options: Unpack[LogKeywords]) -> LogReport:
-    """What logs say about the best arm.
+    """What logs say about the best arm, or about another question.
 
     sources: paths of CSV, JSONL or Parquet files, tables (pandas, polars, Arrow, a dict of columns) or an iterable of tables,
     in the order in which they were collected. executor: count the sources in parallel, then look along them in parallel for
@@ -38,6 +38,7 @@ def analyse_logs(*sources: Source, executor: Executor | None = None, **options: 
     - arms=None, declared=None: names of arms, and policies of mediators in their order, known beforehand; other names are
       then bad rows.
     - skip_bad=False: leave out rows that cannot be used instead of refusing the log.
+    - question=BestArm(): what is asked about the arms.
 
     >>> gb.analyse_logs({"arm": ["letter", "call"] * 40, "reward": [1, 0] * 40})
     <LogReport: the best arm is 'letter', certain since row 10 of 80, δ = 0.05>
@@ -77,14 +78,16 @@ def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: 
     stats = stats.in_order()
     family, tally = options.family, stats.tally()
     evidence = _evidence(options, tally, stats.rows)
-    found = account(_facts(options, stats), evidence, stats.rows)
-    rate, bound = _rates(family, tally, stats, evidence.leader)
+    found = account(_facts(options, stats), evidence, stats.rows, question=options.question)
+    rate, bound = _rates(options, tally, stats, evidence)
     lack = max(0.0, evidence.threshold - evidence.statistic)
     return LogReport(
         rows=stats.rows,
         family=family_words(family),
         parameters=family.to_dict(),
         delta=options.delta,
+        question=options.question,
+        answer=found.answer,
         headline=found.headline("row", "the log"),
         alarms=found.alarms,
         arms=tuple(arm_report(family, name, tally, a, options.delta) for a, name in enumerate(stats.arms)),
@@ -97,7 +100,7 @@ def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: 
         statistic=evidence.statistic,
         threshold=evidence.threshold,
         p_value=evidence.p_value,
-        in_play=tuple(stats.arms[b] for b in _in_play(family, tally, evidence)),
+        in_play=tuple(stats.arms[b] for b in _in_play(options, tally, evidence)),
         rows_to_go=0.0 if evidence.reached else lack / rate if rate > 0.0 else math.inf,
         queries_to_go=0.0 if evidence.reached else math.inf if bound is None else lack * bound.T_upper,
         mixture=tuple((stats.N_ea.sum(axis=1) / stats.rows).tolist()),
@@ -127,17 +130,21 @@ def _facts(options: LogOptions, stats: LogStats) -> Facts:
 
 
 def _evidence(options: LogOptions, tally: Tally, rows: int) -> Evidence:
-    """The evidence at the end; a lone arm gets a rival that nobody has seen, and so is never certain."""
-    if len(tally.N_a) == 1:
+    """The evidence at the end; a lone arm gets a rival that nobody has seen, and so is never certain to be better."""
+    options.question.check(len(tally.N_a), options.family)
+    if options.question.ways(len(tally.N_a)) < 1:
         tally = fill(new_tally(2), np.append(tally.N_a, 0), np.append(tally.S_a, 0.0))
-    return weigh(options.family, BY_COUNTS, options.delta, tally, rows)
+    return evidence_of(options, tally, rows)
 
 
-def _in_play(family: Family, tally: Tally, evidence: Evidence) -> list[int]:
+def _in_play(options: LogOptions, tally: Tally, evidence: Evidence) -> list[int]:
     """The arms that may still be the best: a true best arm is ever left out with probability at most δ."""
     best, K = evidence.leader, len(tally.N_a)
     if not tally.N_a.all() or K == 1:
         return list(range(K))
+    family = options.family
+    if options.question != BEST:
+        return np.flatnonzero(in_play(family, tally, options.delta)).tolist()
     ranks, limit = BY_COUNTS.at_work(K, family).ranks, evidence.threshold
     return [b for b in range(K) if b == best or not least_term(family, tally, ranks, best, b, limit) >= limit]
 
@@ -158,18 +165,20 @@ def _reordered(row: Sequence[float] | Floats | None, places: Sequence[int]) -> l
     return [float(row[place]) / total for place in places]
 
 
-def _rates(family: Family, tally: Tally, stats: LogStats, best: int) -> tuple[float, LowerBound | None]:
+def _rates(options: LogOptions, tally: Tally, stats: LogStats, evidence: Evidence) -> tuple[float, Bounds | None]:
     """Evidence for each further row of the same mixture, and the bound for the best choice of mediators."""
-    mu, rivals = tally.mu_hat, [b for b in range(len(tally.mu_hat)) if b != best]
-    if not rivals or not tally.N_a.all():
+    mu, family, question = tally.mu_hat, options.family, options.question
+    pairs = pairs_of(question, np.isin(np.arange(len(mu)), evidence.answer))
+    if not pairs or not tally.N_a.all():
         return 0.0, None
     shares = tally.N_a / tally.N_a.sum()
-    rate = min(float(transport.evidence(family, mu[best], mu[b], shares[best], shares[b])[0]) for b in rivals)
+    rate = min(float(question.payoff(family, mu, i, b, shares[i], shares[b])[0]) for i, b in pairs)
     policies = stats.N_ea / np.maximum(1, stats.N_ea.sum(axis=1, keepdims=True))
     used = stats.N_ea.sum(axis=1) > 0
     if not used.all() or len(unreachable_arms(policies)) or not all(family.has_mean(float(m)) for m in mu):
         return rate, None
     try:
-        return rate, lower_bound(Problem(mu, policies / policies.sum(axis=1, keepdims=True), family=family), tol=1e-6)
+        problem = Problem(mu, policies / policies.sum(axis=1, keepdims=True), family=family)
+        return rate, lower_bound(problem, tol=1e-6) if question == BEST else question_bound(problem, question)
     except ValueError:
         return rate, None

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from gobetween.core.alarms import Alarm
+from gobetween.core.asked import BEST
 from gobetween.core.evidence import ArmReport
+from gobetween.core.question import Question
 from gobetween.core.types import Ints
 from gobetween.core.voice import broken
 from gobetween.export import data_frame, html_table, json_safe
@@ -34,6 +36,9 @@ class LogReport:
     """With its parameters, for people; `parameters` has them by name."""
     parameters: dict[str, Any]
     delta: float
+    question: Question
+    answer: tuple[str, ...]
+    """The arms that answer it, or would now: the leader, unless another question is asked."""
     headline: str
     """The verdict at the end of the log in one sentence; what is wrong, once an alarm that breaks the guarantee is raised."""
     alarms: tuple[Alarm, ...]
@@ -42,7 +47,7 @@ class LogReport:
     mediators: tuple[str, ...]
     N_ea: Ints
     claim: Claim | None
-    """Where it could first be claimed; None when the best arm was never certain. It stands, even if the evidence at the end is
+    """Where it could first be claimed; None when the answer was never certain. It stands, even if the evidence at the end is
     weaker, unless an alarm says otherwise."""
     ordered: bool
     """Was the first claim looked for? Not where an executor got tables that can be read only once."""
@@ -97,20 +102,21 @@ class LogReport:
     def _answer(self) -> str:
         if self.broken is not None:
             return f"no arm is named: {self.broken.words.removesuffix('.')}"
-        if self.claim is not None and self.identified:
-            return (
-                f"the best arm is {self.claim.arm!r}, certain since row {self.claim.row:,} of {self.rows:,}, δ = {self.delta:g}"
-            )
+        words = self.question.sentence(self.answer)
+        words = f"{words[:1].lower()}{words[1:]}"
+        if self.identified and self.claim is not None and self.claim.answer == self.answer:
+            return f"{words}, certain since row {self.claim.row:,} of {self.rows:,}, δ = {self.delta:g}"
         if self.identified:
-            return f"the best arm is {self.leader!r}, certain after {self.rows:,} rows, δ = {self.delta:g}"
-        return f"{self.leader!r} leads after {self.rows:,} rows, not certain, δ = {self.delta:g}, p-value {self.p_value:.3g}"
+            return f"{words}, certain after {self.rows:,} rows, δ = {self.delta:g}"
+        seems = f"{self.leader!r} leads" if self.question == BEST else f"{words}, it seems"
+        return f"{seems} after {self.rows:,} rows, not certain, δ = {self.delta:g}, p-value {self.p_value:.3g}"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe: the shape of `gobetween logs analyse --json` (docs/logs.md)."""
         data = asdict(self)
         for key in ("N_ea", "trail", "sources"):
             del data[key]
-        return {"format": 2, **json_safe(data | {"policies": self.policies()})}
+        return {"format": 2, **json_safe(data | {"question": self.question.to_dict(), "policies": self.policies()})}
 
     def to_frame(self) -> Any:
         """The arms as a data frame of pandas or polars: arm, pulls, estimate, low, high."""

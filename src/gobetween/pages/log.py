@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gobetween.core.asked import BEST
+from gobetween.core.voice import against, question_words
 from gobetween.export import numbered
 from gobetween.logs.replay import Replay
 from gobetween.logs.report import LogReport
@@ -28,7 +30,7 @@ def sections(found: LogReport, files: Sequence[str]) -> list[Section]:
     ]
     pictures: list[Block] = []
     if found.trail:
-        caption = "The best arm is certain once the line has met its threshold."
+        caption = "The answer is certain once the line has met its threshold."
         pictures.append(Picture("evidence", evidence_trail(found.trail, "Evidence along the log", "rows"), caption))
     words = f"Intervals hold for all arms at all times together with probability {1 - found.delta:g}."
     pictures.append(Picture("estimates", estimates(found.arms, title="Estimated means"), words))
@@ -56,6 +58,7 @@ def _about(found: LogReport) -> list[tuple[str, str]]:
     return [
         ("Rows", f"{found.rows:,}" + (f", and {found.bad_count:,} left out" if found.bad_count else "")),
         ("Rewards", found.family),
+        *([] if found.question == BEST else [("Question", question_words(found.question))]),
         ("Risk δ of a wrong answer", f"{found.delta:g}"),
         ("Evidence", f"{found.statistic:.2f} of {found.threshold:.2f} nats"),
     ]
@@ -68,7 +71,7 @@ def sentences(found: LogReport) -> list[str]:
         lines += _missing(found)
     if not found.ordered:
         lines.append(
-            "Tables that can be read only once were counted in parallel: at which row the best arm could first be claimed, and "
+            "Tables that can be read only once were counted in parallel: at which row the answer could first be claimed, and "
             "whether later rows contradict that, was not looked for."
         )
     if found.never_pulled:
@@ -89,22 +92,24 @@ def sentences(found: LogReport) -> list[str]:
 
 
 def _claim(found: LogReport) -> list[str]:
-    """Since when the best arm is certain; a claim stands even if the evidence is weaker at the end."""
+    """Since when the answer is certain; a claim stands even if the evidence is weaker at the end."""
     claim = found.claim
     if claim is None or found.broken is not None:
         return []
     where = f"row {claim.row:,}" + (f" ({claim.source}, row {claim.source_row:,})" if claim.row != claim.source_row else "")
-    if found.identified:
+    if found.identified and claim.answer == found.answer:
         return [f"Of {numbered(found.rows, 'row')} it could first be claimed at {where}."]
     risk = f"whoever stopped there is wrong with probability at most {found.delta:g}"
+    if found.question != BEST:
+        could = f"But at {where} this could be claimed: {found.question.sentence(claim.answer)}; {risk}"
+        return [f"{could}{'' if found.identified else ', though later rows have weakened the evidence'}."]
     return [f"But {claim.arm!r} could be claimed at {where}: {risk}, though later rows have weakened the evidence."]
 
 
 def _missing(found: LogReport) -> list[str]:
-    lines = [
-        f"p-value {found.p_value:.3g} against “some other arm is strictly better than {found.leader!r}”.",
-        f"Still in play: {_list(found.in_play)}.",
-    ]
+    lines = [f"p-value {found.p_value:.3g} against “{against(found.question, found.leader)}”."]
+    if found.question == BEST:
+        lines.append(f"Still in play: {_list(found.in_play)}.")
     if math.isfinite(found.rows_to_go):
         more = numbered(math.ceil(found.rows_to_go), "more row of the same mixture is", "more rows of the same mixture are")
         words = f"At the present estimates about {more} to be expected"

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from gobetween.core.absence import among, follow, hand_back, time_of
 from gobetween.core.alarms import Alarm, Claimed, Facts, broken_by
 from gobetween.core.asked import BEST, sampler_for, stopper_for, threshold_for
-from gobetween.core.evidence import Evidence, weigh
+from gobetween.core.evidence import Evidence, likeliest, weigh
 from gobetween.core.exact import add_exactly, replace_answer
 from gobetween.core.families import DEFAULT
 from gobetween.core.family import Family
@@ -387,9 +387,8 @@ class Learner:
             return tuple(self.arms[a] for a in self._named)
         if not self._counted.N_a.any():
             return ()
-        mask, seen = np.zeros(len(self.arms), np.bool_), self._counted.N_a > 0
-        self.setup.question.claim(np.where(seen, self._counted.mu_hat, -np.inf), 0, mask)
-        return tuple(name for name, named in zip(self.arms, mask & seen, strict=True) if named)
+        mask = likeliest(self.setup.question, self._counted)
+        return tuple(name for name, named in zip(self.arms, mask, strict=True) if named)
 
     @property
     def pending(self) -> tuple[Query, ...]:
