@@ -10,11 +10,21 @@ import numpy as np
 from gobetween.core.alarms import Facts
 from gobetween.core.asked import BEST
 from gobetween.core.bound import Bounds, lower_bound, question_bound
-from gobetween.core.evidence import Evidence, arm_report, in_play
+from gobetween.core.evidence import (
+    FAR,
+    Evidence,
+    NearTie,
+    arm_report,
+    evidence_needed,
+    in_play,
+    leader_and_rival,
+    near_tie,
+)
 from gobetween.core.problem import Problem, unreachable_arms
 from gobetween.core.question import pairs_of
 from gobetween.core.ranks import least_term
 from gobetween.core.state import Tally, fill, new_tally
+from gobetween.core.stopper import glr
 from gobetween.core.stopping import BY_COUNTS
 from gobetween.core.types import Floats
 from gobetween.core.voice import account, family_words
@@ -23,6 +33,8 @@ from gobetween.logs.options import LogKeywords, LogOptions, options_of
 from gobetween.logs.reading import Along, Reading, accepted, claimed_along, count_one, evidence_of, joined, look_along, trail_of
 from gobetween.logs.report import LogReport
 from gobetween.logs.sources import Source, check_sources
+
+ENOUGH = 100  # rows of two arms before a near-tie is spoken of: with fewer, estimates are often close by chance
 
 
 def analyse_logs(*sources: Source, executor: Executor | None = None, **options: Unpack[LogKeywords]) -> LogReport:
@@ -103,6 +115,7 @@ def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: 
         in_play=tuple(stats.arms[b] for b in _in_play(options, tally, evidence)),
         rows_to_go=0.0 if evidence.reached else lack / rate if rate > 0.0 else math.inf,
         queries_to_go=0.0 if evidence.reached else math.inf if bound is None else lack * bound.T_upper,
+        near_tie=None if evidence.reached or lack <= FAR * stats.rows * rate else _near_tie(options, stats, tally),
         mixture=tuple((stats.N_ea.sum(axis=1) / stats.rows).tolist()),
         omega=None if bound is None or bound.status == "tie" else tuple(bound.omega.tolist()),
         never_pulled=tuple(name for name, n in zip(stats.arms, tally.N_a, strict=True) if not n),
@@ -147,6 +160,19 @@ def _in_play(options: LogOptions, tally: Tally, evidence: Evidence) -> list[int]
         return np.flatnonzero(in_play(family, tally, options.delta)).tolist()
     ranks, limit = BY_COUNTS.at_work(K, family).ranks, evidence.threshold
     return [b for b in range(K) if b == best or not least_term(family, tally, ranks, best, b, limit) >= limit]
+
+
+def _near_tie(options: LogOptions, stats: LogStats, tally: Tally) -> NearTie | None:
+    """Two arms that many times as many rows would not tell apart; asked where that is to be expected of all rows together."""
+    family, rows = options.family, stats.rows
+    if options.question != BEST or len(stats.arms) < 2 or not glr(family, tally)[1] > 0.0:
+        return None
+    pair = leader_and_rival(family, tally, options.delta)
+    if tally.N_a[list(pair)].sum() < ENOUGH:
+        return None
+    stopper, constant = BY_COUNTS.at_work(len(stats.arms), family), BY_COUNTS.threshold(len(stats.arms), options.delta, family)
+    needed = evidence_needed(family, stopper, constant, tally, rows)(FAR * rows)
+    return near_tie(family, stats.arms, tally, pair, FAR * rows, needed, 0.0)
 
 
 def _declared(options: LogOptions, stats: LogStats) -> list[list[float] | None]:

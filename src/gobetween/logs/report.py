@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 
 from gobetween.core.alarms import Alarm
 from gobetween.core.asked import BEST
-from gobetween.core.evidence import ArmReport
+from gobetween.core.evidence import ArmReport, NearTie
 from gobetween.core.question import Question
 from gobetween.core.types import Ints
 from gobetween.core.voice import broken
@@ -63,6 +63,8 @@ class LogReport:
     """Expected, of the same mixture of mediators."""
     queries_to_go: float
     """Expected, if one could choose whom to ask."""
+    near_tie: NearTie | None
+    """Two arms that 20 times as many rows would not tell apart, where more than these are to be expected."""
     mixture: tuple[float, ...]
     """[E] shares of rows."""
     omega: tuple[float, ...] | None

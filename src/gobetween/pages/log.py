@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gobetween.core.asked import BEST
-from gobetween.core.voice import against, question_words
+from gobetween.core.voice import against, near_words, question_words
 from gobetween.export import numbered
 from gobetween.logs.replay import Replay
 from gobetween.logs.report import LogReport
@@ -116,6 +116,7 @@ def _missing(found: LogReport) -> list[str]:
         if math.isfinite(found.queries_to_go) and len(found.mediators) > 1:
             words += f"; {math.ceil(found.queries_to_go):,} if one could choose whom to ask"
         lines.append(words + ".")
+    lines += near_words(found.near_tie, left=False)
     if found.omega is not None and len(found.mediators) > 1:
         plan = ", ".join(
             f"{name!r} {share:.0%}" for name, share in zip(found.mediators, found.omega, strict=True) if share >= 0.005

@@ -497,9 +497,12 @@ class Learner:
         """
         return without_arm(self, name)
 
-    def outlook(self) -> Outlook | None:
-        """Which difference the answers so far can tell, and twice as many; None where that cannot be said."""
-        return outlook_of(self)
+    def outlook(self, more: int | None = None) -> Outlook | None:
+        """Which difference the answers so far can tell, and twice as many; None where that cannot be said.
+
+        more: so many answers that may still come; `near` names two arms that they will not tell apart.
+        """
+        return outlook_of(self, more)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, JSON-safe: a learner made from it asks exactly what this one would have asked."""
