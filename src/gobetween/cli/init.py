@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     "--store", help="Where to keep it: a SQLite file or postgresql://user@host/database [default: FILE with .sqlite]."
 )
 @click.option("--skip-bad", is_flag=True, help="Leave out rows of the log that cannot be used.")
+@click.option("--silence", is_flag=True, help="Count rows of the log with neither arm nor reward as silence.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/live.md).")
 def command(
     file: str,
@@ -47,6 +48,7 @@ def command(
     family: str | None,
     question: str | None,
     skip_bad: bool,
+    silence: bool,
     as_json: bool,
 ) -> None:
     """Write a commented, working study file and make its store; an existing FILE is kept and gets its store.
@@ -66,9 +68,9 @@ def command(
     if question is not None and not (logs and made):
         raise StudyError(f"--question is for a new file from a log: write question = … into {file}")
     asked = question_of(question, None)
-    stats = _read(path, logs, (mediator, arm, reward), family, asked, skip_bad) if logs else None
+    stats = _read(path, logs, (mediator, arm, reward), family, asked, skip_bad, silence) if logs else None
     if made:
-        _write(path, store, stats, family, asked)
+        _write(path, store, stats, family, asked, silence)
     elif store is not None and store_of(path)[0] not in (store, str(path.parent / store)):
         raise StudyError(f'{file} exists: write store = "{store}" into it, then run gobetween init again')
     receipt = _create(path, made, stats, logs)
@@ -88,10 +90,12 @@ def command(
     leave(None if receipt is None else receipt.alarm)
 
 
-def _write(path: Path, store: str | None, stats: "LogStats | None", family: str | None, asked: "Question") -> None:
+def _write(
+    path: Path, store: str | None, stats: "LogStats | None", family: str | None, asked: "Question", silence: bool
+) -> None:
     kept = "" if store is None else f"\n# where the study is kept\nstore = {_toml(store)}\n"
     with target(str(path)) as stream:
-        stream.write(TEMPLATE.format(store=kept) if stats is None else _from_log(stats, family, asked, kept))
+        stream.write(TEMPLATE.format(store=kept) if stats is None else _from_log(stats, family, asked, silence, kept))
 
 
 def _create(path: Path, made: bool, stats: "LogStats | None", logs: tuple[str, ...]) -> "Receipt | None":
@@ -110,8 +114,8 @@ def _create(path: Path, made: bool, stats: "LogStats | None", logs: tuple[str, .
     except BaseException:
         if made:
             path.unlink()
-            if made_store and kept_at.is_file():
-                kept_at.unlink()
+        if made_store and kept_at.is_file():
+            kept_at.unlink()
         raise
 
 
@@ -122,6 +126,7 @@ def _read(
     family: str | None,
     asked: "Question",
     skip_bad: bool,
+    silence: bool,
 ) -> "LogStats":
     """The statistics of the logs; the family and the question are those of the study file where there is one."""
     from gobetween.cli.logs import family_of
@@ -136,11 +141,12 @@ def _read(
     chosen, delta = (DEFAULT if family is None else family_of(family), 0.05) if spec is None else (spec.family, spec.delta)
     asked = asked if spec is None else spec.question
     mediator, arm, reward = names
-    options = LogOptions(chosen, delta, mediator=mediator, arm=arm, reward=reward, skip_bad=skip_bad, question=asked)
+    columns = {"mediator": mediator, "arm": arm, "reward": reward}
+    options = LogOptions(chosen, delta, **columns, skip_bad=skip_bad, question=asked, silence=silence)  # type: ignore[arg-type]
     return count_logs(options, logs)
 
 
-def _from_log(stats: "LogStats", family: str | None, asked: "Question", kept: str) -> str:
+def _from_log(stats: "LogStats", family: str | None, asked: "Question", silence: bool, kept: str) -> str:
     """A study file with the log's arms and mediators; their policies are estimated along the way."""
     from gobetween.cli.logs import family_of
     from gobetween.core.asked import BEST
@@ -153,6 +159,7 @@ def _from_log(stats: "LogStats", family: str | None, asked: "Question", kept: st
         f"family = {_table(chosen)}",
         *([] if asked == BEST else [f"question = {_table(asked)}"]),
         "delta = 0.05",
+        *(["silent = true"] if silence else []),
         'lease = "3d"',
         kept,
         *(f"[[arms]]\nname = {_toml(name)}\n" for name in stats.arms),

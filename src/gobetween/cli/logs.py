@@ -42,6 +42,7 @@ class Source:
     declared: str | None
     skip_bad: bool
     question: str | None
+    silence: bool
 
     def arguments(self) -> dict[str, Any]:
         """For analyse_logs and replay_logs; what is not said is taken from the declared file, or is the default."""
@@ -62,7 +63,7 @@ class Source:
             found["delta"] = self.delta
         found["question"] = question_of(self.question, found["question"])
         columns = {"mediator": self.mediator, "arm": self.arm, "reward": self.reward, "order": self.order}
-        return found | columns | {"skip_bad": self.skip_bad}
+        return found | columns | {"skip_bad": self.skip_bad, "silence": self.silence}
 
 
 def source(function: Callable[..., None]) -> Callable[..., None]:
@@ -73,6 +74,7 @@ def source(function: Callable[..., None]) -> Callable[..., None]:
         function(Source(**{name: said.pop(name) for name in Source.__dataclass_fields__}), **said)
 
     for option in (
+        click.option("--silence", is_flag=True, help="Count rows with neither arm nor reward as silence of their mediator."),
         click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be used, and report them."),
         click.option(
             "--declared", type=click.Path(), help="A plan or study file: arms, mediators, policies, family, delta and question."

@@ -51,6 +51,7 @@ def analyse_logs(*sources: Source, executor: Executor | None = None, **options: 
       then bad rows.
     - skip_bad=False: leave out rows that cannot be used instead of refusing the log.
     - question=BestArm(): what is asked about the arms.
+    - silence=False: count rows with neither arm nor reward as silence of their mediator; without it they are bad rows.
 
     >>> gb.analyse_logs({"arm": ["letter", "call"] * 40, "reward": [1, 0] * 40})
     <LogReport: the best arm is 'letter', certain since row 10 of 80, δ = 0.05>
@@ -105,6 +106,7 @@ def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: 
         arms=tuple(arm_report(family, name, tally, a, options.delta) for a, name in enumerate(stats.arms)),
         mediators=tuple(stats.mediators),
         N_ea=stats.N_ea,
+        silent=dict(zip(stats.mediators, stats.silent.tolist(), strict=True)) if options.silence else None,
         claim=None if along is None else along.claim,
         ordered=along is not None,
         identified=evidence.reached,
@@ -116,7 +118,7 @@ def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: 
         rows_to_go=0.0 if evidence.reached else lack / rate if rate > 0.0 else math.inf,
         queries_to_go=0.0 if evidence.reached else math.inf if bound is None else lack * bound.T_upper,
         near_tie=None if evidence.reached or lack <= FAR * stats.rows * rate else _near_tie(options, stats, tally),
-        mixture=tuple((stats.N_ea.sum(axis=1) / stats.rows).tolist()),
+        mixture=tuple(((stats.N_ea.sum(axis=1) + stats.silent) / (stats.rows + stats.silent.sum())).tolist()),
         omega=None if bound is None or bound.status == "tie" else tuple(bound.omega.tolist()),
         never_pulled=tuple(name for name, n in zip(stats.arms, tally.N_a, strict=True) if not n),
         disorder=stats.disorder,
@@ -132,7 +134,7 @@ def _facts(options: LogOptions, stats: LogStats) -> Facts:
         family=options.family,
         arms=stats.arms,
         mediators=stats.mediators,
-        N_ea=stats.N_ea,
+        N_ea=np.column_stack([stats.N_ea, stats.silent]) if options.silence else stats.N_ea,
         declared=_declared(options, stats),
         delta=options.delta,
         S_ea=stats.S_ea,
@@ -180,14 +182,14 @@ def _declared(options: LogOptions, stats: LogStats) -> list[list[float] | None]:
     if options.declared is None:
         return [None] * len(stats.mediators)
     places = [options.known_arms.index(name) for name in stats.arms]
-    return [_reordered(options.declared.get(name), places) for name in stats.mediators]
+    return [_reordered(options.declared.get(name), places, options.silence) for name in stats.mediators]
 
 
-def _reordered(row: Sequence[float] | Floats | None, places: Sequence[int]) -> list[float] | None:
-    """A policy in another order of the arms."""
+def _reordered(row: Sequence[float] | Floats | None, places: Sequence[int], silence: bool) -> list[float] | None:
+    """A policy in another order of the arms, of their shares among answers unless silence is counted."""
     if row is None:
         return None
-    total = math.fsum(row)  # under 1 where a mediator may stay silent, of which a log knows nothing
+    total = 1.0 if silence else math.fsum(row)  # under 1 where a mediator may stay silent
     return [float(row[place]) / total for place in places]
 
 
@@ -197,14 +199,15 @@ def _rates(options: LogOptions, tally: Tally, stats: LogStats, evidence: Evidenc
     pairs = pairs_of(question, np.isin(np.arange(len(mu)), evidence.answer))
     if not pairs or not tally.N_a.all():
         return 0.0, None
-    shares = tally.N_a / tally.N_a.sum()
+    shares = tally.N_a / (tally.N_a.sum() + stats.silent.sum())
     rate = min(float(question.payoff(family, mu, i, b, shares[i], shares[b])[0]) for i, b in pairs)
-    policies = stats.N_ea / np.maximum(1, stats.N_ea.sum(axis=1, keepdims=True))
+    policies = stats.N_ea / np.maximum(1, stats.N_ea.sum(axis=1) + stats.silent)[:, None]
     used = stats.N_ea.sum(axis=1) > 0
     if not used.all() or len(unreachable_arms(policies)) or not all(family.has_mean(float(m)) for m in mu):
         return rate, None
     try:
-        problem = Problem(mu, policies / policies.sum(axis=1, keepdims=True), family=family)
+        total = 1.0 if options.silence else policies.sum(axis=1, keepdims=True)
+        problem = Problem(mu, policies / total, family=family, silent=options.silence)
         return rate, lower_bound(problem, tol=1e-6) if question == BEST else question_bound(problem, question)
     except ValueError:
         return rate, None

@@ -31,6 +31,7 @@ class LogKeywords(TypedDict, total=False):
     arms: Sequence[str] | None
     skip_bad: bool
     question: Question | str
+    silence: bool
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class LogOptions:
     """Leave out rows that cannot be used instead of refusing the log."""
     question: Question = BEST
     """What is asked about the arms."""
+    silence: bool = False
+    """Does the log hold rows of mediators who answered nothing? Those with neither arm nor reward are counted as silence."""
 
     def __post_init__(self) -> None:
         binary_kl(self.delta)

@@ -18,7 +18,7 @@ from gobetween.core.stopping import BY_COUNTS
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import LogError
 from gobetween.logs.batch import Batch
-from gobetween.logs.checks import bad_rows, first_fall, usable_rows
+from gobetween.logs.checks import bad_rows, first_fall, silent_rows, usable_rows
 from gobetween.logs.counts import BadLogError, BadRow, LogStats
 from gobetween.logs.options import LogOptions
 from gobetween.logs.sources import Source, batches, check_sources
@@ -106,8 +106,9 @@ class Reading:
         self.stats.refuse(batch.bad)
         if not len(batch.rewards):
             return None
-        good = usable_rows(batch, self.options)
-        self.stats.refuse(bad_rows(batch, good, self.options))
+        good, silent = usable_rows(batch, self.options), silent_rows(batch, self.options)
+        self.stats.refuse(bad_rows(batch, good | silent, self.options))
+        self._count_silence(batch, silent)
         self._check_order(batch)
         rows = self._coded(batch, good)
         self._count(batch, good, rows)
@@ -119,6 +120,11 @@ class Reading:
         fall, self.stats.last = first_fall(batch.order, self.stats.last)
         if fall is not None and self.stats.disorder is None:
             self.stats.disorder = BadRow(batch.source, batch.row(fall), "comes before the row above it")
+
+    def _count_silence(self, batch: Batch, silent: Bools) -> None:
+        codes = batch.mediators.codes[silent]
+        self.stats.widen((), batch.mediators.used(codes))
+        np.add.at(self.stats.silent, batch.mediators.placed(codes, self.stats.mediators), 1)
 
     def _coded(self, batch: Batch, good: Bools) -> Coded:
         kept = slice(None) if good.all() else good  # mostly nothing needs to be copied

@@ -35,7 +35,7 @@ NOBODY = "none"  # the answer that no arm is
 
 @dataclass(frozen=True)
 class LoggedRows:
-    """Rows by mediator, in order: those of mediator e stand at starts[e] … starts[e+1]−1."""
+    """Rows by mediator, in order: those of mediator e stand at starts[e] … starts[e+1]−1. The arm K is silence."""
 
     arms: tuple[str, ...]
     mediators: tuple[str, ...]
@@ -98,6 +98,8 @@ def read_rows(options: LogOptions, sources: tuple[Source, ...]) -> LoggedRows:
             if coded is not None:
                 found.append(coded)
     stats = accepted(reading.stats, options)
+    K, silent = len(stats.arms), np.repeat(np.arange(len(stats.mediators)), stats.silent)
+    found.append(Coded(silent, np.full(len(silent), K), np.zeros(len(silent))))
     e, a, x = (np.concatenate(column) for column in zip(*found, strict=True))
     order = np.argsort(e, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(e, minlength=len(stats.mediators)))]).astype(np.int64)

@@ -20,7 +20,8 @@ class PolicyShare(TypedDict):
     """How often a mediator pulled an arm."""
 
     mediator: str
-    arm: str
+    arm: str | None
+    """None: silence."""
     rows: int
     share: float
     low: float
@@ -46,6 +47,8 @@ class LogReport:
     arms: tuple[ArmReport, ...]
     mediators: tuple[str, ...]
     N_ea: Ints
+    silent: dict[str, int] | None
+    """Mediator → rows in which it answered nothing, which are not among `rows`; None where silence is not counted."""
     claim: Claim | None
     """Where it could first be claimed; None when the answer was never certain. It stands, even if the evidence at the end is
     weaker, unless an alarm says otherwise."""
@@ -133,16 +136,18 @@ class LogReport:
         return write_report(Path(folder), TITLE, sections(self, self.sources))
 
     def policies(self) -> list[PolicyShare]:
-        """Estimated policies with exact 95% intervals (Clopper–Pearson), for each mediator and arm."""
+        """Estimated policies with exact 95% intervals (Clopper–Pearson), for each mediator, arm and counted silence."""
         from gobetween.simulation.summary import exact_interval
 
         found: list[PolicyShare] = []
+        names = [arm.arm for arm in self.arms] + ([] if self.silent is None else [None])
         for mediator, counts in zip(self.mediators, self.N_ea.tolist(), strict=True):
+            counts += [] if self.silent is None else [self.silent[mediator]]
             n = sum(counts)
-            for arm, k in zip(self.arms, counts, strict=True):
+            for arm, k in zip(names, counts, strict=True):
                 low, high = exact_interval(k, n) if n else (0.0, 1.0)
                 share = k / n if n else 0.0
-                found.append({"mediator": mediator, "arm": arm.arm, "rows": k, "share": share, "low": low, "high": high})
+                found.append({"mediator": mediator, "arm": arm, "rows": k, "share": share, "low": low, "high": high})
         return found
 
 

@@ -56,6 +56,7 @@ def sections(found: LogReport, files: Sequence[str]) -> list[Section]:
 
 def _about(found: LogReport) -> list[tuple[str, str]]:
     return [
+        *([] if found.silent is None else [("Silence", numbered(sum(found.silent.values()), "row"))]),
         ("Rows", f"{found.rows:,}" + (f", and {found.bad_count:,} left out" if found.bad_count else "")),
         ("Rewards", found.family),
         *([] if found.question == BEST else [("Question", question_words(found.question))]),
@@ -76,7 +77,7 @@ def sentences(found: LogReport) -> list[str]:
         )
     if found.never_pulled:
         lines.append(f"Nobody pulls {_list(found.never_pulled)}: nothing can be said about what is never tried.")
-    lines += _alarms(found)
+    lines += [*_silence(found), *_alarms(found)]
     if found.disorder is not None:
         where = f"{found.disorder.source} row {found.disorder.row}"
         lines.append(
@@ -125,6 +126,16 @@ def _missing(found: LogReport) -> list[str]:
     return lines
 
 
+def _silence(found: LogReport) -> list[str]:
+    """How often nothing was answered, and what that must not depend on."""
+    silent = sum((found.silent or {}).values())
+    if not silent:
+        return []
+    most = max(found.silent or {}, key=lambda name: (found.silent or {})[name])
+    words = f"In {numbered(silent, 'row')} besides nothing was answered, most often by {most!r}"
+    return [f"{words}: the guarantee assumes that this did not depend on rewards (shares are shown)."]
+
+
 def _alarms(found: LogReport) -> list[str]:
     return [ALARM + box.words for box in alarms(found)] + no_signs(found.alarms, "row")
 
@@ -145,13 +156,13 @@ def arm_grid(found: LogReport) -> Grid:
 
 def policy_grid(found: LogReport) -> Grid:
     """How often each mediator pulls each arm; exact 95% intervals."""
-    cells = found.policies()
+    cells, columns = found.policies(), [arm.arm for arm in found.arms] + ([] if found.silent is None else ["(silence)"])
     rows = []
     for e, mediator in enumerate(found.mediators):
-        part = cells[e * len(found.arms) : (e + 1) * len(found.arms)]
+        part = cells[e * len(columns) : (e + 1) * len(columns)]
         shown = [f"{c['share']:.1%} ({c['low']:.1%}–{c['high']:.1%})" for c in part]
         rows.append((mediator, f"{sum(c['rows'] for c in part):,}", *shown))
-    return Grid(("mediator", "rows", *(arm.arm for arm in found.arms)), rows)
+    return Grid(("mediator", "rows", *columns), rows)
 
 
 def replay_sentences(found: Replay) -> list[str]:

@@ -216,16 +216,19 @@ class Learner:
         S_ea: Floats | None = None,
         spread: Floats | None = None,
         claimed: Claimed | None = None,
+        silent: ArrayLike | None = None,
     ) -> None:
         """Count what was collected before: answers [E, K] of each mediator and sums [K] of each arm's rewards.
 
         They inform estimates and verdict, but are not queries of this learner. Only before the first query. Alarms also look at
-        the sums of each mediator, the second moments and the claim that was found on the way, where they are given.
+        the sums of each mediator, the second moments and the claim that was found on the way, where they are given. silent: how
+        often each mediator answered nothing [E]; these are no counted answers.
         """
         if self._issued:
             raise ProblemError("what was collected before must be counted before the first query")
         counts, sums = np.asarray(N_ea, dtype=np.int64), np.asarray(S_a, dtype=np.float64)
         self._state.N_ea[:, :-1] += counts
+        self._state.N_ea[:, -1] += np.zeros(len(self.mediators), np.int64) if silent is None else np.asarray(silent, np.int64)
         for tally in (self._state.tally, self._counted):
             fill(tally, tally.N_a + counts.sum(axis=0), tally.S_a + sums)
         for exact in self._exact:
@@ -233,7 +236,7 @@ class Learner:
                 add_exactly(exact[a], total)
         self._count += int(counts.sum())
         self._watched.absorbed(counts.sum(axis=0), S_ea, spread, claimed)
-        for e in np.flatnonzero(counts.sum(axis=1)):
+        for e in np.flatnonzero(self._state.N_ea.sum(axis=1)):
             self._sampler.reestimate(self._state, int(e))
         self._sampler.replan(self.setup.family, self._state)
         self._look((len(self.arms), 0.0))

@@ -121,6 +121,7 @@ class StudyState:
             S_ea=np.array(event["S_ea"], dtype=np.float64),
             spread=as_spread(event.get("spread")),
             claimed=as_claimed(event.get("claimed")),
+            silent=event.get("silent"),
         )
         self.absorbed = {"files": event["files"], "rows": sum(map(sum, event["N_ea"]))}
 
