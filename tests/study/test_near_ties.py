@@ -10,8 +10,7 @@ import gobetween as gb
 from gobetween.core.evidence import FAR, near_tie, resolvable, weigh
 from gobetween.core.state import fill, new_tally
 from gobetween.core.stopping import BY_COUNTS
-from gobetween.logs.options import LogOptions
-from gobetween.logs.reading import count_logs
+from gobetween.logs.counts import LogStats
 from gobetween.pages.log import sentences
 from gobetween.study.spec import parse_study
 from gobetween.study.store.memory import Memory
@@ -75,14 +74,18 @@ def test_a_cost_is_a_budget_too() -> None:
 
 
 def test_without_a_budget_it_is_said_when_many_times_as_many_would_be_needed() -> None:
-    study = told(0, (0, 0))
-    log = {"mediator": ["z"] * 2000, "arm": ["a", "b"] * 1000, "reward": [1, 1, 0, 0] * 499 + [1, 0, 0, 0]}
-    study.absorb(count_logs(LogOptions(), [log]), ["x"])
+    study, stats = told(0, (0, 0)), LogStats(rows=40_000)
+    stats.widen(["a", "b"], ["z"])
+    stats.N_ea[:], stats.S_ea[:] = 20_000, [10_001.0, 10_000.0]
+    study.absorb(stats, ["x"])
     status = study.status()
-    assert status.queries_to_go is None or status.queries_to_go > FAR * 2000
-    expected = "At the present estimates 'a' and 'b' can hardly be told apart: the smallest gap that 40,000 more answers"
+    assert status.queries_to_go is not None
+    assert status.queries_to_go > FAR * 40_000
+    near = status.outlook.near  # type: ignore[union-attr]
+    assert near is not None
+    expected = "At the present estimates 'a' and 'b' can hardly be told apart: the smallest gap that 800,000 more answers"
     assert expected in status.how_far
-    assert "(question epsilon-best, eps = 0.02" in status.how_far
+    assert f"(question epsilon-best, eps = {near.eps:g})" in status.how_far
 
 
 def test_at_the_end_of_a_budget_less_is_advised() -> None:
