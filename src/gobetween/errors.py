@@ -44,6 +44,7 @@ FIXES: Mapping[str, str] = {
     "sigma": "write gb.Gaussian(sigma=2.0), with yours",
     "silent": "if this mediator sometimes answers nothing, say silent=True",
     "skip-bad": "skip_bad=True leaves them out",
+    "skip-or-silence": "skip_bad=True leaves them out; silence=True counts rows with neither arm nor reward as silence",
     "status": "status() shows it",
     "surprise": "correct this, or say accept_surprise=True",
     "trials": "write gb.Binomial(n=10), with yours",

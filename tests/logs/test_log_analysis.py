@@ -21,7 +21,7 @@ def test_what_is_missing_is_said() -> None:
     assert sum(found.omega) == pytest.approx(1.0)
     shares = {(cell["mediator"], cell["arm"]): cell for cell in found.policies()}
     for (mediator, arm), cell in shares.items():
-        truth = POLICIES[int(mediator[1]), "abc".index(arm)]
+        truth = POLICIES[int(mediator[1]), "abc".index(arm or "")]
         assert cell["low"] <= truth <= cell["high"]
 
 

@@ -30,8 +30,8 @@ def test_command_line(tmp_path: Path) -> None:
     assert "confounding common to all cannot be seen" in done.stdout
     data = json.loads(run(tmp_path, "logs", "analyse", "log.csv", "--json").stdout)
     assert list(data) == [
-        "format", "rows", "family", "parameters", "delta", "headline", "alarms", "arms", "mediators", "claim", "ordered", "identified",
-        "leader", "statistic", "threshold", "p_value", "in_play", "rows_to_go", "queries_to_go", "mixture", "omega", "never_pulled",
+        "format", "rows", "family", "parameters", "delta", "question", "answer", "headline", "alarms", "arms", "mediators", "silent", "claim", "ordered", "identified",
+        "leader", "statistic", "threshold", "p_value", "in_play", "rows_to_go", "queries_to_go", "near_tie", "mixture", "omega", "never_pulled",
         "disorder", "bad", "bad_count", "policies",
     ]  # fmt: skip
     replayed = json.loads(run(tmp_path, "logs", "replay", "log.csv", "--runs", 3, "--json").stdout)

@@ -7,12 +7,15 @@ import pytest
 from log_tables import POLICIES, table
 
 import gobetween as gb
+from gobetween.core.question import Question
 from gobetween.logs.batch import Columns
 from gobetween.logs.options import LogKeywords, LogOptions
 
 
 def test_keywords_are_the_fields() -> None:
-    assert get_annotations(LogKeywords) | {"family": gb.Family} == {field.name: field.type for field in fields(LogOptions)}
+    assert get_annotations(LogKeywords) | {"family": gb.Family, "question": Question} == {
+        field.name: field.type for field in fields(LogOptions)
+    }
     assert gb.analyse_logs(table(5), family="bernoulli").family == "bernoulli"
     with pytest.raises(TypeError, match="unexpected keyword argument 'famly'"):
         gb.analyse_logs(table(5), famly=gb.Bernoulli())  # type: ignore[call-arg]

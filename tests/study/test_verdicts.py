@@ -88,7 +88,7 @@ def test_at_the_end_of_a_budget_the_study_says_how_sure_it_is(new: Callable[...,
     assert f"twice as many one of about {float(f'{status.outlook.twice:.2g}'):g}." in status.how_far
     told = status.to_dict()
     assert told["in_play"] == status.in_play
-    assert set(told["outlook"]) == {"leader", "rival", "gap", "now", "twice"}
+    assert set(told["outlook"]) == {"leader", "rival", "gap", "now", "twice", "near"}
 
 
 def test_budgets_and_mediators_that_are_not_needed(new: Callable[..., Study]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gobetween.cli.plan import question_of
 from gobetween.cli.plugins import ready
 from gobetween.cli.terminal import print_json, show, show_page
 from gobetween.cli.verb import leave
@@ -40,24 +41,29 @@ class Source:
     delta: float | None
     declared: str | None
     skip_bad: bool
+    question: str | None
+    silence: bool
 
     def arguments(self) -> dict[str, Any]:
         """For analyse_logs and replay_logs; what is not said is taken from the declared file, or is the default."""
+        from gobetween.core.asked import BEST
         from gobetween.core.families import DEFAULT
 
-        found: dict[str, Any] = {"family": DEFAULT, "delta": 0.05, "arms": None, "declared": None}
+        found: dict[str, Any] = {"family": DEFAULT, "delta": 0.05, "arms": None, "declared": None, "question": BEST}
         if self.declared is not None:
             from gobetween.study.spec import StudySpec
 
             spec = StudySpec.from_toml(self.declared)
             policies = dict(zip(spec.mediators, spec.policies, strict=True))
-            found = {"family": spec.family, "delta": spec.delta, "arms": spec.arms, "declared": policies}
+            found |= {"family": spec.family, "delta": spec.delta, "arms": spec.arms, "declared": policies}
+            found["question"] = spec.question
         if self.family is not None:
             found["family"] = family_of(self.family)
         if self.delta is not None:
             found["delta"] = self.delta
+        found["question"] = question_of(self.question, found["question"])
         columns = {"mediator": self.mediator, "arm": self.arm, "reward": self.reward, "order": self.order}
-        return found | columns | {"skip_bad": self.skip_bad}
+        return found | columns | {"skip_bad": self.skip_bad, "silence": self.silence}
 
 
 def source(function: Callable[..., None]) -> Callable[..., None]:
@@ -68,11 +74,13 @@ def source(function: Callable[..., None]) -> Callable[..., None]:
         function(Source(**{name: said.pop(name) for name in Source.__dataclass_fields__}), **said)
 
     for option in (
+        click.option("--silence", is_flag=True, help="Count rows with neither arm nor reward as silence of their mediator."),
         click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be used, and report them."),
         click.option(
-            "--declared", type=click.Path(), help="A plan or study file: arms, mediators, policies, family and delta."
+            "--declared", type=click.Path(), help="A plan or study file: arms, mediators, policies, family, delta and question."
         ),
         click.option("--delta", type=float, help="Risk of a wrong answer [default: the file's, or 0.05]."),
+        choice("question", "What to find out: {words} [default: the file's, or {default}].", metavar="QUESTION"),
         choice("family", "{words} [default: the file's, or bernoulli]."),
         click.option("--order", help="Column of time or row order, to be checked."),
         click.option("--reward", default="reward", show_default=True, help="Column of rewards."),
@@ -100,7 +108,7 @@ def family_of(text: str) -> "Family":
 @click.option("--report", "report_to", type=click.Path(), help="Folder for report.html.")
 @JSON
 def analyse(log: Source, workers: int | None, report_to: str | None, as_json: bool) -> None:
-    """Is the best arm certain, and since which row? If not, what is missing? Exit status 3 if an alarm breaks the guarantee."""
+    """Is the answer certain, and since which row? If not, what is missing? Exit status 3 if an alarm breaks the guarantee."""
     ready(plain=small_log(log.files, log.arm))
     from gobetween.pages.log import arm_grid, policy_grid, sentences
 
@@ -133,25 +141,29 @@ def _analysed(log: Source, workers: int | None) -> "LogReport":
 
 @command.command("replay")
 @source
-@click.option("--sampling", metavar="RULE", default="unknown", show_default=True, help="As in gobetween simulate.")
+@click.option(
+    "--sampling", metavar="RULE", help="As in gobetween simulate [default: unknown; for other questions than best-arm pursuit]."
+)
 @click.option("--stopping", metavar="RULE", default="e-process", show_default=True, help="As in gobetween simulate.")
 @click.option(
     "--runs", type=click.IntRange(min=1), default=200, show_default=True, help="Replays, each with the rows permuted."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="One seed gives one result.")
 @JSON
-def replay(log: Source, sampling: str, stopping: str, runs: int, seed: int, as_json: bool) -> None:
+def replay(log: Source, sampling: str | None, stopping: str, runs: int, seed: int, as_json: bool) -> None:
     """How many rows a rule would have needed: asking a mediator consumes its next logged row."""
     ready()
-    from gobetween.files.rules import parse_rule
-    from gobetween.logs.replay import replay_logs
+    from gobetween.files.rules import parse_rule, word
+    from gobetween.logs.replay import default_sampling, replay_logs
     from gobetween.pages.log import replay_sentences
 
-    who, when = parse_rule(sampling, "sampling", "--sampling"), parse_rule(stopping, "stopping", "--stopping")
-    found = replay_logs(*log.files, **log.arguments(), sampling=who.rule, stopping=when.rule, runs=runs, seed=seed)
+    said = log.arguments()
+    who = parse_rule(sampling or word(default_sampling(said["question"])), "sampling", "--sampling")
+    when = parse_rule(stopping, "stopping", "--stopping")
+    found = replay_logs(*log.files, **said, sampling=who.rule, stopping=when.rule, runs=runs, seed=seed)
     if as_json:
         about = {"format": 1, "rows": found.rows, "sampling": who.name, "stopping": when.name, "delta": found.delta}
-        print_json(about | {"runs": runs, "seed": seed} | found.to_dict())
+        print_json(about | {"question": said["question"].to_dict(), "runs": runs, "seed": seed} | found.to_dict())
         return
     click.echo(f"{numbered(runs, 'replay')} of {numbered(found.rows, 'row')}, sampling {who.name}, stopping {when.name}")
     show(None, False, *replay_sentences(found))

@@ -33,6 +33,7 @@ FIXES: Mapping[str, str] = {
     "sigma": "write gaussian:sigma=2, with yours",
     "silent": "if this mediator sometimes answers nothing, write silent = true",
     "skip-bad": "--skip-bad leaves them out",
+    "skip-or-silence": "--skip-bad leaves them out; --silence counts rows with neither arm nor reward as silence",
     "status": "gobetween status shows it",
     "surprise": "correct this, or say --accept-surprise",
     "trials": "write binomial:n=10, with yours",

@@ -1,6 +1,7 @@
 """What the counted answers say: the evidence for the leader, each arm with its confidence sequence."""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,13 +9,18 @@ import numpy as np
 from gobetween.core.asked import BEST, stopper_for, threshold_for
 from gobetween.core.eprocess import PRODUCT, log_evalue
 from gobetween.core.family import Family, two_sided
+from gobetween.core.jit import index
 from gobetween.core.question import Question
+from gobetween.core.questions import EpsilonBest
 from gobetween.core.rule import StoppingRule
 from gobetween.core.state import Tally
-from gobetween.core.stopper import AnyStopper, glr
+from gobetween.core.stopper import PAIRS, RANKS, AnyStopper, Stopper, glr, growth
 from gobetween.core.transport import evidence
 from gobetween.core.types import Bools
+from gobetween.errors import ProblemError
 
+FAR = 20  # times as many answers as there are: to wait for more is no plan
+ERRORS = 2.0  # standard errors by which a gap may be larger than it seems, where a budget says what is left
 OTHERS = 8  # arms, besides the leader, that may put another out of play
 
 
@@ -67,12 +73,22 @@ def weigh(
     at_work = stopper_for(question, stopping, K, family) if stopper is None else stopper
     constant = threshold_for(question, stopping, K, delta, family)
     statistic, growth = at_work.reading(family, tally, t, float(Z))
-    if statistic < constant + growth and at_work.judge(family, tally, t, np.array([constant]), 0)[1]:
-        statistic = constant + growth  # bounds that are looked at closely where it matters
-    p_value = math.exp(min(0.0, at_work.log_p(family, tally, float(Z), statistic)))
     mask = np.zeros(K, np.bool_)
     at_work.answer(int(best), mask)
+    if statistic < constant + growth and at_work.judge(family, tally, t, np.array([constant]), 0)[1]:
+        statistic = constant + growth  # bounds that are looked at closely where it matters
+        at_work.answer(int(best), mask)
+    p_value = math.exp(min(0.0, at_work.log_p(family, tally, float(Z), statistic)))
+    if question != BEST and not tally.N_a.all():
+        mask = likeliest(question, tally)
     return Evidence(int(best), tuple(np.flatnonzero(mask).tolist()), max(statistic, 0.0), constant + growth, p_value)
+
+
+def likeliest(question: Question, tally: Tally) -> Bools:
+    """[K] the answer that is right if the means are as estimated, among the arms that were seen."""
+    mask, seen = np.zeros(len(tally.N_a), np.bool_), tally.N_a > 0
+    question.claim(np.where(seen, tally.mu_hat, -np.inf), 0, mask)
+    return np.asarray(mask & seen)
 
 
 def in_play(family: Family, tally: Tally, delta: float, pairs: float | None = None) -> Bools:
@@ -113,6 +129,71 @@ def resolvable(family: Family, mean: float, n: float, m: float, needed: float) -
         middle = 0.5 * (low + high)
         low, high = (low, middle) if suffices(middle) else (middle, high)
     return high
+
+
+def leader_and_rival(family: Family, tally: Tally, delta: float, pairs: float | None = None) -> tuple[int, int]:
+    """The leader and the closest arm that can still be best; of arms that have all been seen."""
+    a = int(np.argmax(tally.mu_hat))
+    still = in_play(family, tally, delta, pairs)
+    still[a] = False
+    if not still.any():
+        still[np.arange(len(still)) != a] = True
+    return a, int(np.argmax(np.where(still, tally.mu_hat, -np.inf)))
+
+
+def evidence_needed(family: Family, stopper: Stopper, constant: float, tally: Tally, t: int) -> Callable[[int], float]:
+    """The Z at which a rule stops, after s more answers: what mixtures cost grows like ln t, what a contrast costs hardly."""
+    if stopper.shape not in (PAIRS, RANKS):
+        return lambda s: constant + float(growth(stopper, index(t + s)))
+    Z = float(glr(family, tally)[1])
+    spent = Z - stopper.reading(family, tally, t, Z)[0]
+    cost = 0.0 if stopper.ranks.pairing.contrast.share > 0.0 else 1.0
+    return lambda s: constant + spent + cost * math.log((t + s) / t)
+
+
+@dataclass(frozen=True)
+class NearTie:
+    """Two arms that more answers will not tell apart, as data are expected: no guarantee."""
+
+    leader: str
+    rival: str
+    gap: float
+    """By how much the rival's estimate is lower."""
+    more: int
+    """So many more answers, even if all of them are about these two."""
+    resolvable: float
+    """The smallest gap that these could tell."""
+    eps: float | None
+    """Up to which the best can be asked for instead; None where rewards do not allow that."""
+
+
+def near_tie(
+    family: Family, arms: Sequence[str], tally: Tally, pair: tuple[int, int], more: int, needed: float, errors: float
+) -> NearTie | None:
+    """Can so many more answers not tell two arms apart? None if they can, at a gap larger by so many standard errors.
+
+    The answers are shared so that both arms are seen as often, if that can be reached: with estimates this close nothing tells
+    more, so that the gap that can be told is the smallest for every sampling rule and whatever mediators do.
+    """
+    (a, b), mu = pair, tally.mu_hat
+    n, m = float(tally.N_a[a]), float(tally.N_a[b])
+    most = min(n + more, max(n, 0.5 * (n + m + more)))
+    told = resolvable(family, float(mu[a]), most, n + m + more - most, needed)
+    gap, common = float(mu[a] - mu[b]), (n * mu[a] + m * mu[b]) / (n + m)
+    error = math.sqrt(family.variance(float(common)) * (1.0 / n + 1.0 / m))
+    if told is None or not gap + errors * error < told:
+        return None
+    return NearTie(arms[a], arms[b], gap, more, told, _eps(family, len(mu), told))
+
+
+def _eps(family: Family, K: int, gap: float) -> float | None:
+    """Two digits of a gap, if the best up to it can be asked for."""
+    eps = float(f"{gap:.2g}")
+    try:
+        EpsilonBest(eps).check(K, family)
+    except ProblemError:
+        return None
+    return eps
 
 
 def next_look(t: int) -> int:

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from gobetween.core.eprocess import pair_at
+from gobetween.core.examiner import Examiner
 from gobetween.core.family import Family, coordinate, divergence, draw
 from gobetween.core.jit import index, leaf
 from gobetween.core.ranks import within_reach
@@ -189,6 +190,37 @@ def scan(
             slack = constants[0] - stopper.ranks.base - value
         if not slack > 0.0:
             best, passed = judge(stopper, family, tally, t, constants, NONE)
+            if passed > 0:
+                found, named, watching = i, best, False
+    return found, named
+
+
+@leaf
+def scan_answers(
+    family: Family,
+    examiner: Examiner,
+    constants: Floats,
+    tally: Tally,
+    N_ea: Ints,
+    S_ea: Floats,
+    mediators: Ints,
+    arms: Ints,
+    rewards: Floats,
+    t: int,
+    watching: bool,
+) -> tuple[int, int]:
+    """The same for another question than the best arm, looked at in every row: the leader then; the answer is in the examiner's
+    mask.
+    """
+    found, named = -1, -1
+    for i in range(arms.shape[0]):
+        e, a, x = mediators[i], arms[i], rewards[i]
+        N_ea[e, a] += 1
+        S_ea[e, a] += x
+        count(tally, a, x)
+        t += 1
+        if watching:
+            best, passed = judge(examiner, family, tally, t, constants, 0)
             if passed > 0:
                 found, named, watching = i, best, False
     return found, named

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 from gobetween.core.alarms import Alarm, Facts, alarms_of
 from gobetween.core.asked import BEST
-from gobetween.core.evidence import Evidence
+from gobetween.core.evidence import Evidence, NearTie
 from gobetween.core.family import Family
 from gobetween.core.question import Question
+from gobetween.core.visible import about
 from gobetween.export import numbered
 
 GREEK = {"sigma": "σ"}
@@ -74,6 +75,27 @@ def account(
 def against(question: Question, leader: str | None) -> str:
     """What a p-value speaks against."""
     return f"some other arm is strictly better than {leader!r}" if question == BEST else "this answer is wrong"
+
+
+def near_words(near: NearTie | None, left: bool) -> list[str]:
+    """That two arms will not be told apart, by what is `left` or by many times what there is, and what to do about it."""
+    if near is None:
+        return []
+    both = f"{near.leader!r} and {near.rival!r}"
+    told = f"the smallest gap that {near.more:,} more answers about these two can tell is about {about(near.resolvable)}"
+    first = (
+        f"{both} cannot be told apart with what is left"
+        if left
+        else f"At the present estimates {both} can hardly be told apart"
+    )
+    return [f"{first}: {told}, they are {about(near.gap)} apart.", *epsilon_words(near)]
+
+
+def epsilon_words(near: NearTie | None) -> list[str]:
+    """The advice to be content with less."""
+    if near is None or near.eps is None:
+        return []
+    return [f"Whoever asks for the best up to ε (question epsilon-best, eps = {near.eps:g}) is done earlier."]
 
 
 def question_words(question: Question) -> str:

@@ -7,14 +7,24 @@ from typing import Unpack
 
 import numpy as np
 
-from gobetween.core import transport
 from gobetween.core.alarms import Facts
-from gobetween.core.bound import LowerBound, lower_bound
-from gobetween.core.evidence import Evidence, arm_report, weigh
-from gobetween.core.family import Family
+from gobetween.core.asked import BEST
+from gobetween.core.bound import Bounds, lower_bound, question_bound
+from gobetween.core.evidence import (
+    FAR,
+    Evidence,
+    NearTie,
+    arm_report,
+    evidence_needed,
+    in_play,
+    leader_and_rival,
+    near_tie,
+)
 from gobetween.core.problem import Problem, unreachable_arms
+from gobetween.core.question import pairs_of
 from gobetween.core.ranks import least_term
 from gobetween.core.state import Tally, fill, new_tally
+from gobetween.core.stopper import glr
 from gobetween.core.stopping import BY_COUNTS
 from gobetween.core.types import Floats
 from gobetween.core.voice import account, family_words
@@ -26,6 +36,7 @@ from gobetween.logs.reading import (
     accepted,
     claimed_along,
     count_one,
+    evidence_of,
     joined,
     look_along,
     moments_along,
@@ -34,9 +45,11 @@ from gobetween.logs.reading import (
 from gobetween.logs.report import LogReport
 from gobetween.logs.sources import Source, check_sources
 
+ENOUGH = 100  # rows of two arms before a near-tie is spoken of: with fewer, estimates are often close by chance
+
 
 def analyse_logs(*sources: Source, executor: Executor | None = None, **options: Unpack[LogKeywords]) -> LogReport:
-    """What logs say about the best arm.
+    """What logs say about the best arm, or about another question.
 
     sources: paths of CSV, JSONL or Parquet files, tables (pandas, polars, Arrow, a dict of columns) or an iterable of tables,
     in the order in which they were collected. executor: count the sources in parallel, then look along them in parallel for
@@ -48,6 +61,8 @@ def analyse_logs(*sources: Source, executor: Executor | None = None, **options: 
     - arms=None, declared=None: names of arms, and policies of mediators in their order, known beforehand; other names are
       then bad rows.
     - skip_bad=False: leave out rows that cannot be used instead of refusing the log.
+    - question=BestArm(): what is asked about the arms.
+    - silence=False: count rows with neither arm nor reward as silence of their mediator; without it they are bad rows.
 
     >>> gb.analyse_logs({"arm": ["letter", "call"] * 40, "reward": [1, 0] * 40})
     <LogReport: the best arm is 'letter', certain since row 10 of 80, δ = 0.05>
@@ -88,19 +103,22 @@ def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: 
     stats = stats.in_order()
     family, tally = options.family, stats.tally()
     evidence = _evidence(options, tally, stats.rows)
-    found = account(_facts(options, stats), evidence, stats.rows)
-    rate, bound = _rates(family, tally, stats, evidence.leader)
+    found = account(_facts(options, stats), evidence, stats.rows, question=options.question)
+    rate, bound = _rates(options, tally, stats, evidence)
     lack = max(0.0, evidence.threshold - evidence.statistic)
     return LogReport(
         rows=stats.rows,
         family=family_words(family),
         parameters=family.to_dict(),
         delta=options.delta,
+        question=options.question,
+        answer=found.answer,
         headline=found.headline("row", "the log"),
         alarms=found.alarms,
         arms=tuple(arm_report(family, name, tally, a, options.delta) for a, name in enumerate(stats.arms)),
         mediators=tuple(stats.mediators),
         N_ea=stats.N_ea,
+        silent=dict(zip(stats.mediators, stats.silent.tolist(), strict=True)) if options.silence else None,
         claim=None if along is None else along.claim,
         ordered=along is not None,
         identified=evidence.reached,
@@ -108,10 +126,11 @@ def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: 
         statistic=evidence.statistic,
         threshold=evidence.threshold,
         p_value=evidence.p_value,
-        in_play=tuple(stats.arms[b] for b in _in_play(family, tally, evidence)),
+        in_play=tuple(stats.arms[b] for b in _in_play(options, tally, evidence)),
         rows_to_go=0.0 if evidence.reached else lack / rate if rate > 0.0 else math.inf,
         queries_to_go=0.0 if evidence.reached else math.inf if bound is None else lack * bound.T_upper,
-        mixture=tuple((stats.N_ea.sum(axis=1) / stats.rows).tolist()),
+        near_tie=None if evidence.reached or lack <= FAR * stats.rows * rate else _near_tie(options, stats, tally),
+        mixture=tuple(((stats.N_ea.sum(axis=1) + stats.silent) / (stats.rows + stats.silent.sum())).tolist()),
         omega=None if bound is None or bound.status == "tie" else tuple(bound.omega.tolist()),
         never_pulled=tuple(name for name, n in zip(stats.arms, tally.N_a, strict=True) if not n),
         disorder=stats.disorder,
@@ -127,7 +146,7 @@ def _facts(options: LogOptions, stats: LogStats) -> Facts:
         family=options.family,
         arms=stats.arms,
         mediators=stats.mediators,
-        N_ea=stats.N_ea,
+        N_ea=np.column_stack([stats.N_ea, stats.silent]) if options.silence else stats.N_ea,
         declared=_declared(options, stats),
         delta=options.delta,
         S_ea=stats.S_ea,
@@ -139,19 +158,36 @@ def _facts(options: LogOptions, stats: LogStats) -> Facts:
 
 
 def _evidence(options: LogOptions, tally: Tally, rows: int) -> Evidence:
-    """The evidence at the end; a lone arm gets a rival that nobody has seen, and so is never certain."""
-    if len(tally.N_a) == 1:
+    """The evidence at the end; a lone arm gets a rival that nobody has seen, and so is never certain to be better."""
+    options.question.check(len(tally.N_a), options.family)
+    if options.question.ways(len(tally.N_a)) < 1:
         tally = fill(new_tally(2), np.append(tally.N_a, 0), np.append(tally.S_a, 0.0))
-    return weigh(options.family, BY_COUNTS, options.delta, tally, rows)
+    return evidence_of(options, tally, rows)
 
 
-def _in_play(family: Family, tally: Tally, evidence: Evidence) -> list[int]:
+def _in_play(options: LogOptions, tally: Tally, evidence: Evidence) -> list[int]:
     """The arms that may still be the best: a true best arm is ever left out with probability at most δ."""
     best, K = evidence.leader, len(tally.N_a)
     if not tally.N_a.all() or K == 1:
         return list(range(K))
+    family = options.family
+    if options.question != BEST:
+        return np.flatnonzero(in_play(family, tally, options.delta)).tolist()
     ranks, limit = BY_COUNTS.at_work(K, family).ranks, evidence.threshold
     return [b for b in range(K) if b == best or not least_term(family, tally, ranks, best, b, limit) >= limit]
+
+
+def _near_tie(options: LogOptions, stats: LogStats, tally: Tally) -> NearTie | None:
+    """Two arms that many times as many rows would not tell apart; asked where that is to be expected of all rows together."""
+    family, rows = options.family, stats.rows
+    if options.question != BEST or len(stats.arms) < 2 or not glr(family, tally)[1] > 0.0:
+        return None
+    pair = leader_and_rival(family, tally, options.delta)
+    if tally.N_a[list(pair)].sum() < ENOUGH:
+        return None
+    stopper, constant = BY_COUNTS.at_work(len(stats.arms), family), BY_COUNTS.threshold(len(stats.arms), options.delta, family)
+    needed = evidence_needed(family, stopper, constant, tally, rows)(FAR * rows)
+    return near_tie(family, stats.arms, tally, pair, FAR * rows, needed, 0.0)
 
 
 def _declared(options: LogOptions, stats: LogStats) -> list[list[float] | None]:
@@ -159,29 +195,32 @@ def _declared(options: LogOptions, stats: LogStats) -> list[list[float] | None]:
     if options.declared is None:
         return [None] * len(stats.mediators)
     places = [options.known_arms.index(name) for name in stats.arms]
-    return [_reordered(options.declared.get(name), places) for name in stats.mediators]
+    return [_reordered(options.declared.get(name), places, options.silence) for name in stats.mediators]
 
 
-def _reordered(row: Sequence[float] | Floats | None, places: Sequence[int]) -> list[float] | None:
-    """A policy in another order of the arms."""
+def _reordered(row: Sequence[float] | Floats | None, places: Sequence[int], silence: bool) -> list[float] | None:
+    """A policy in another order of the arms, of their shares among answers unless silence is counted."""
     if row is None:
         return None
-    total = math.fsum(row)  # under 1 where a mediator may stay silent, of which a log knows nothing
+    total = 1.0 if silence else math.fsum(row)  # under 1 where a mediator may stay silent
     return [float(row[place]) / total for place in places]
 
 
-def _rates(family: Family, tally: Tally, stats: LogStats, best: int) -> tuple[float, LowerBound | None]:
+def _rates(options: LogOptions, tally: Tally, stats: LogStats, evidence: Evidence) -> tuple[float, Bounds | None]:
     """Evidence for each further row of the same mixture, and the bound for the best choice of mediators."""
-    mu, rivals = tally.mu_hat, [b for b in range(len(tally.mu_hat)) if b != best]
-    if not rivals or not tally.N_a.all():
+    mu, family, question = tally.mu_hat, options.family, options.question
+    pairs = pairs_of(question, np.isin(np.arange(len(mu)), evidence.answer))
+    if not pairs or not tally.N_a.all():
         return 0.0, None
-    shares = tally.N_a / tally.N_a.sum()
-    rate = min(float(transport.evidence(family, mu[best], mu[b], shares[best], shares[b])[0]) for b in rivals)
-    policies = stats.N_ea / np.maximum(1, stats.N_ea.sum(axis=1, keepdims=True))
+    shares = tally.N_a / (tally.N_a.sum() + stats.silent.sum())
+    rate = min(float(question.payoff(family, mu, i, b, shares[i], shares[b])[0]) for i, b in pairs)
+    policies = stats.N_ea / np.maximum(1, stats.N_ea.sum(axis=1) + stats.silent)[:, None]
     used = stats.N_ea.sum(axis=1) > 0
     if not used.all() or len(unreachable_arms(policies)) or not all(family.has_mean(float(m)) for m in mu):
         return rate, None
     try:
-        return rate, lower_bound(Problem(mu, policies / policies.sum(axis=1, keepdims=True), family=family), tol=1e-6)
+        total = 1.0 if options.silence else policies.sum(axis=1, keepdims=True)
+        problem = Problem(mu, policies / total, family=family, silent=options.silence)
+        return rate, lower_bound(problem, tol=1e-6) if question == BEST else question_bound(problem, question)
     except ValueError:
         return rate, None

@@ -8,7 +8,7 @@ import numpy as np
 
 from gobetween.core.types import Bools, Floats
 from gobetween.logs.batch import Batch, Names, Order
-from gobetween.logs.counts import BadRow, Before
+from gobetween.logs.counts import NEITHER, BadRow, Before
 from gobetween.logs.options import LogOptions
 
 
@@ -19,6 +19,21 @@ def usable_rows(batch: Batch, options: LogOptions) -> Bools:
         allowed = np.array([bool(value.strip()) and (not known or value in known) for value in names.values] + [False])
         good &= allowed[names.codes]
     return good
+
+
+def silent_rows(batch: Batch, options: LogOptions) -> Bools:
+    """Did a mediator answer nothing: neither arm nor reward?"""
+    if not options.silence:
+        return np.zeros(len(batch.rewards), np.bool_)
+    names, known = batch.mediators, options.known_mediators
+    allowed = np.array([bool(value.strip()) and (not known or value in known) for value in names.values] + [False])
+    return np.asarray(_nothing(batch) & allowed[names.codes])
+
+
+def _nothing(batch: Batch) -> Bools:
+    """Has a row neither arm nor reward?"""
+    empty = np.array([not value.strip() for value in batch.arms.values] + [True])
+    return np.asarray(empty[batch.arms.codes] & np.isnan(batch.rewards))
 
 
 def bad_rows(batch: Batch, good: Bools, options: LogOptions) -> Iterator[BadRow]:
@@ -35,7 +50,7 @@ def _reason(batch: Batch, i: int, options: LogOptions) -> str:
     for what, names, known in _named(batch, options):
         code = int(names.codes[i])
         if code < 0 or not names.values[code].strip():
-            return f"has no {what}"
+            return NEITHER if what == "arm" and math.isnan(batch.rewards[i]) else f"has no {what}"
         if known and names.values[code] not in known:
             return f"{what} {names.values[code]!r} is not known"
     x = float(batch.rewards[i])

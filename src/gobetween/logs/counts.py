@@ -19,6 +19,7 @@ Before = float | str
 """The last value of an order column."""
 
 LISTED = 1000  # bad rows that are listed; all are counted
+NEITHER = "has neither arm nor reward"
 SHOWN = 20  # reasons that are told in a sentence, each with the first rows that it holds of
 
 
@@ -42,6 +43,8 @@ class LogStats:
     S_ea: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     spread: Floats = field(default_factory=lambda: new_spread(0))
     """[3 or more, K] second moments, counted where the family declares how far rewards spread."""
+    silent: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    """[E] rows in which a mediator answered nothing."""
     rows: int = 0
     bad: list[BadRow] = field(default_factory=list)
     """The first of them."""
@@ -65,6 +68,7 @@ class LogStats:
         if self.N_ea.shape != shape:
             self.N_ea, self.S_ea = _grown(self.N_ea, shape), _grown(self.S_ea, shape)
             self.spread = widened(self.spread, len(self.arms))
+            self.silent = np.pad(self.silent, (0, shape[0] - len(self.silent)))
         return len(self.arms) > known_arms
 
     def refuse(self, rows: Iterable[BadRow]) -> None:
@@ -89,6 +93,12 @@ class LogStats:
         places = np.ix_([list(mediators).index(m) for m in self.mediators], [list(arms).index(a) for a in self.arms])
         N_ea[places], S_ea[places] = self.N_ea, self.S_ea
         return N_ea, S_ea
+
+    def aligned_silence(self, mediators: Sequence[str]) -> Ints:
+        """Silence [E] in the order of given names."""
+        silent = np.zeros(len(mediators), np.int64)
+        silent[[list(mediators).index(name) for name in self.mediators]] = self.silent
+        return silent
 
     def aligned_spread(self, arms: Sequence[str]) -> Floats:
         """Second moments [3 or more, K] in the order of given names."""
@@ -118,7 +128,8 @@ class LogStats:
         if self.moments is not None:
             places = np.argsort(rows).tolist(), np.argsort(columns).tolist()
             names["moments"] = [_spread_out(moment, *places, self.N_ea.shape) for moment in self.moments]
-        return replace(self, **names, N_ea=self.N_ea[order], S_ea=self.S_ea[order], spread=self.spread[:, columns])
+        names |= {"spread": self.spread[:, columns], "silent": self.silent[rows]}
+        return replace(self, **names, N_ea=self.N_ea[order], S_ea=self.S_ea[order])
 
 
 def _spread_out(moment: Moment, rows: Sequence[int], columns: Sequence[int], shape: tuple[int, int]) -> Moment:
@@ -147,6 +158,7 @@ def merge(parts: Sequence[LogStats]) -> LogStats:
         columns = [whole.arms.index(name) for name in part.arms]
         whole.N_ea[np.ix_(rows, columns)] += part.N_ea
         whole.S_ea[np.ix_(rows, columns)] += part.S_ea
+        whole.silent[rows] += part.silent
         whole.spread = widened(whole.spread, len(whole.arms), len(part.spread))
         add_spread(whole.spread, *_placed(part, columns, len(whole.arms), len(whole.spread)))
         whole.rows += part.rows
@@ -174,7 +186,8 @@ class BadLogError(LogError):
         listed = "; ".join(f"{_places(places)}: {reason}" for reason, places in list(reasons.items())[:SHOWN])
         rest = stats.bad_count - len(stats.bad)
         more = f"; {numbered(rest, 'more is', 'more are')} not listed" if rest else ""
-        super().__init__(f"{numbered(stats.bad_count, 'row')} cannot be used: {listed}{more}", fix=Fix("skip-bad"))
+        fix = Fix("skip-or-silence" if NEITHER in reasons else "skip-bad")
+        super().__init__(f"{numbered(stats.bad_count, 'row')} cannot be used: {listed}{more}", fix=fix)
 
 
 def _places(places: Sequence[str]) -> str:

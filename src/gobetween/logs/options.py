@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+from gobetween.core.asked import BEST
 from gobetween.core.bound import binary_kl
 from gobetween.core.families import DEFAULT
 from gobetween.core.family import Family
-from gobetween.core.registry import as_family
+from gobetween.core.question import Question
+from gobetween.core.registry import as_family, as_question
 from gobetween.core.types import Floats
 from gobetween.errors import LogError
 from gobetween.logs.batch import Columns
@@ -28,6 +30,8 @@ class LogKeywords(TypedDict, total=False):
     declared: Policies | None
     arms: Sequence[str] | None
     skip_bad: bool
+    question: Question | str
+    silence: bool
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,10 @@ class LogOptions:
     """Arms known beforehand; others are then bad rows."""
     skip_bad: bool = False
     """Leave out rows that cannot be used instead of refusing the log."""
+    question: Question = BEST
+    """What is asked about the arms."""
+    silence: bool = False
+    """Does the log hold rows of mediators who answered nothing? Those with neither arm nor reward are counted as silence."""
 
     def __post_init__(self) -> None:
         binary_kl(self.delta)
@@ -75,8 +83,10 @@ class LogOptions:
 
 
 def options_of(given: LogKeywords) -> LogOptions:
-    """Options from keywords; the family may be a word, such as "poisson"."""
+    """Options from keywords; the family and the question may be words, such as "poisson"."""
     values: dict[str, Any] = dict(given)
     if "family" in values:
         values["family"] = as_family(values["family"])
+    if "question" in values:
+        values["question"] = as_question(values["question"])
     return LogOptions(**values)

@@ -2,21 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gobetween.core.alarms import Claimed
+from gobetween.core.asked import BEST, stopper_for, threshold_for
 from gobetween.core.drift import Moment, moderate, split_after, split_at
-from gobetween.core.evidence import next_look, weigh
-from gobetween.core.loops import scan
+from gobetween.core.evidence import Evidence, next_look, weigh
+from gobetween.core.loops import scan, scan_answers
+from gobetween.core.question import Question
 from gobetween.core.spread import add_rewards, new_spread, scale_of
 from gobetween.core.state import Tally, fill, new_tally
+from gobetween.core.stopper import AnyStopper
 from gobetween.core.stopping import BY_COUNTS
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import LogError
 from gobetween.logs.batch import Batch
-from gobetween.logs.checks import bad_rows, first_fall, usable_rows
+from gobetween.logs.checks import bad_rows, first_fall, silent_rows, usable_rows
 from gobetween.logs.counts import BadLogError, BadRow, LogStats
 from gobetween.logs.options import LogOptions
 from gobetween.logs.sources import Source, batches, check_sources
@@ -27,13 +30,16 @@ Trail = tuple[tuple[int, float, float], ...]
 
 @dataclass(frozen=True)
 class Claim:
-    """Where the best arm could first have been named."""
+    """Where the question could first have been answered."""
 
     arm: str
+    """The arm that could be named; where the answer is a set of arms: their names, with commas."""
     row: int
     """Of the whole log, from 1."""
     source: str
     source_row: int
+    answer: tuple[str, ...]
+    """The arms that answer the question."""
 
 
 class Look(NamedTuple):
@@ -74,12 +80,21 @@ class Reading:
         self._split = split_after(self.stats.rows)
         """The next split at which counts are kept."""
         self._tally = self.stats.tally()
-        self._stopper = BY_COUNTS.at_work(len(self.stats.arms), options.family)
+        self._stopper = self._at_work()
         self._sigma = scale_of(options.family) if after is None else None
         self._look = 10
         """The row at which the evidence is next looked at."""
         while self._look <= self.stats.rows:
             self._look = next_look(self._look)
+
+    @property
+    def _asked(self) -> Question:
+        """The question, once there are arms enough for it to be one."""
+        question = self.options.question
+        return question if question.ways(len(self.stats.arms)) > 0 else BEST
+
+    def _at_work(self) -> AnyStopper:
+        return stopper_for(self._asked, BY_COUNTS, len(self.stats.arms), self.options.family)
 
     @property
     def along(self) -> Along:
@@ -96,8 +111,9 @@ class Reading:
         self.stats.refuse(batch.bad)
         if not len(batch.rewards):
             return None
-        good = usable_rows(batch, self.options)
-        self.stats.refuse(bad_rows(batch, good, self.options))
+        good, silent = usable_rows(batch, self.options), silent_rows(batch, self.options)
+        self.stats.refuse(bad_rows(batch, good | silent, self.options))
+        self._count_silence(batch, silent)
         self._check_order(batch)
         rows = self._coded(batch, good)
         self._count(batch, good, rows)
@@ -110,13 +126,18 @@ class Reading:
         if fall is not None and self.stats.disorder is None:
             self.stats.disorder = BadRow(batch.source, batch.row(fall), "comes before the row above it")
 
+    def _count_silence(self, batch: Batch, silent: Bools) -> None:
+        codes = batch.mediators.codes[silent]
+        self.stats.widen((), batch.mediators.used(codes))
+        np.add.at(self.stats.silent, batch.mediators.placed(codes, self.stats.mediators), 1)
+
     def _coded(self, batch: Batch, good: Bools) -> Coded:
         kept = slice(None) if good.all() else good  # mostly nothing needs to be copied
         e, a = batch.mediators.codes[kept], batch.arms.codes[kept]
         if self.stats.widen(batch.arms.used(a), batch.mediators.used(e)):
             self.claim = None  # a claim needs every arm to have been seen
             self._tally = self.stats.tally()
-            self._stopper = BY_COUNTS.at_work(len(self.stats.arms), self.options.family)
+            self._stopper = self._at_work()
         x = np.ascontiguousarray(batch.rewards[kept])
         rows = Coded(batch.mediators.placed(e, self.stats.mediators), batch.arms.placed(a, self.stats.arms), x)
         if self._sigma is not None:
@@ -126,29 +147,34 @@ class Reading:
     def _count(self, batch: Batch, good: Bools, rows: Coded) -> None:
         """Count rows from one look at the evidence to the next."""
         stats, family, K = self.stats, self.options.family, len(self.stats.arms)
-        watching = self.watching and K >= 2
-        while watching and self._look <= stats.rows:  # a second arm came late
-            self._look = next_look(self._look)
-        constants = np.array([BY_COUNTS.threshold(max(K, 2), self.options.delta, family)])
+        enough, asked = self.options.question.ways(K) > 0, self._asked
+        constants = np.array([threshold_for(asked, BY_COUNTS, K if enough else max(K, 2), self.options.delta, family)])
+        count_rows: Any = scan if asked == BEST else scan_answers
         rows.x.setflags(write=False)  # as those of some readers are: one kernel for all
         start, end = 0, len(rows.x)
         while start < end:
-            stop = min(end, start + self._look - stats.rows) if watching else end
-            stop = min(stop, start + split_at(self._split) - stats.rows) if self.watching else stop
+            stop = min(end, start + min(self._look, split_at(self._split)) - stats.rows) if self.watching else end
             e, a, x = rows.e[start:stop], rows.a[start:stop], rows.x[start:stop]
-            unclaimed = watching and self.claim is None
-            found, named = scan(
+            unclaimed = self.watching and enough and self.claim is None
+            found, named = count_rows(
                 family, self._stopper, constants, self._tally, stats.N_ea, stats.S_ea, e, a, x, stats.rows, unclaimed
             )
             if found >= 0:
                 place = batch.row(int(np.flatnonzero(good)[start + found]))
-                self.claim = Claim(stats.arms[named], stats.rows + found + 1, batch.source, place)
+                answer = self._named(int(named))
+                self.claim = Claim(", ".join(answer), stats.rows + found + 1, batch.source, place, answer)
             stats.rows += stop - start
             start = stop
-            if watching and stats.rows >= self._look:
+            if self.watching and stats.rows >= self._look:
                 self._follow()
             if self.watching and stats.rows == split_at(self._split):
                 self._keep()
+
+    def _named(self, best: int) -> tuple[str, ...]:
+        """The answer that was just found, names in order."""
+        mask = np.zeros(len(self.stats.arms), np.bool_)
+        self._stopper.answer(best, mask)
+        return tuple(sorted(self.stats.arms[a] for a in np.flatnonzero(mask)))
 
     def _follow(self) -> None:
         self.looks.append(Look(self.stats.rows, self._tally.N_a.copy(), self._tally.S_a.copy()))
@@ -211,8 +237,15 @@ def tally_at(look: Look, K: int) -> Tally:
 
 def trail_of(options: LogOptions, along: Along, K: int) -> Trail:
     """The evidence at every look."""
-    found = [(look.row, weigh(options.family, BY_COUNTS, options.delta, tally_at(look, K), look.row)) for look in along.looks]
-    return tuple((row, now.statistic, now.threshold) for row, now in found) if K >= 2 else ()
+    if options.question.ways(K) < 1:
+        return ()
+    seen = [(look.row, evidence_of(options, tally_at(look, K), look.row)) for look in along.looks]
+    return tuple((row, now.statistic, now.threshold) for row, now in seen)
+
+
+def evidence_of(options: LogOptions, tally: Tally, rows: int) -> Evidence:
+    """What counts and sums say about the question."""
+    return weigh(options.family, BY_COUNTS, options.delta, tally, rows, question=options.question)
 
 
 def moments_along(stats: LogStats, along: Along) -> list[Moment] | None:
@@ -221,8 +254,8 @@ def moments_along(stats: LogStats, along: Along) -> list[Moment] | None:
 
 
 def claimed_along(options: LogOptions, stats: LogStats, along: Along) -> Claimed | None:
-    """The first claim and the strongest evidence against it afterwards, at all looks and at the end."""
-    if along.claim is None or stats.disorder is not None:
+    """The first claim of a best arm and the strongest evidence against it afterwards, at all looks and at the end."""
+    if along.claim is None or stats.disorder is not None or options.question != BEST:
         return None
     found = Claimed(stats.arms.index(along.claim.arm), along.claim.row)
     for look in (*along.looks, Look(stats.rows, stats.N_ea.sum(axis=0), stats.S_ea.sum(axis=0))):

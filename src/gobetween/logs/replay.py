@@ -5,17 +5,20 @@ any order of them is as good as the logged one, and each run permutes them anew.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Unpack
 
 import numpy as np
 
+from gobetween.core.asked import BEST, sampler_for, stopper_for, threshold_for
 from gobetween.core.family import Family
 from gobetween.core.loops import replay_run
+from gobetween.core.question import Question
 from gobetween.core.registry import as_sampling, as_stopping
 from gobetween.core.rule import SamplingRule, StoppingRule
-from gobetween.core.sampling import Tracking
+from gobetween.core.sampling import Pursuit, Tracking
 from gobetween.core.state import new_state
 from gobetween.core.stopping import EProcess
 from gobetween.core.types import Bools, Floats, Ints
@@ -27,10 +30,12 @@ from gobetween.logs.sources import Source, batches, check_sources
 from gobetween.simulation.engine import stream
 from gobetween.simulation.summary import mean_and_half_width
 
+NOBODY = "none"  # the answer that no arm is
+
 
 @dataclass(frozen=True)
 class LoggedRows:
-    """Rows by mediator, in order: those of mediator e stand at starts[e] … starts[e+1]−1."""
+    """Rows by mediator, in order: those of mediator e stand at starts[e] … starts[e+1]−1. The arm K is silence."""
 
     arms: tuple[str, ...]
     mediators: tuple[str, ...]
@@ -47,7 +52,7 @@ class Replay:
     tau: Ints
     """[runs] queries until the rule stopped, or until the log ran out."""
     named: tuple[str, ...]
-    """The arm named; empty where the log ran out."""
+    """The arm named, or the arms with commas where the answer is a set; empty where the log ran out."""
     ran_out: Bools
     exhausted: dict[str, int]
     """Mediator → runs that ended because its log had no more rows."""
@@ -93,6 +98,8 @@ def read_rows(options: LogOptions, sources: tuple[Source, ...]) -> LoggedRows:
             if coded is not None:
                 found.append(coded)
     stats = accepted(reading.stats, options)
+    K, silent = len(stats.arms), np.repeat(np.arange(len(stats.mediators)), stats.silent)
+    found.append(Coded(silent, np.full(len(silent), K), np.zeros(len(silent))))
     e, a, x = (np.concatenate(column) for column in zip(*found, strict=True))
     order = np.argsort(e, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(e, minlength=len(stats.mediators)))]).astype(np.int64)
@@ -108,26 +115,29 @@ def replay(
     runs: int,
     seed: int = 0,
     policies: Floats | None = None,
+    question: Question = BEST,
 ) -> Replay:
     """Replay a sampling rule `runs` times; policies [E, K] if they are known."""
     K, E = len(rows.arms), len(rows.mediators)
-    if K < 2:
+    if K < 2 and question.ways(K) < 1:
         raise LogError("a replay needs a log with at least two arms")
     if not sampling.live:
         raise LogError(f"a log does not know the true means that the {sampling.name} follows: choose another sampling rule")
     known = np.zeros((E, K)) if policies is None else policies
-    sampler = sampling.at_work(known, np.full(E, policies is not None), np.ones(E))
-    stopper, state = stopping.at_work(K, family), new_state(K, E)
-    constants, everyone = np.array([stopping.threshold(K, delta, family)]), np.ones(E, np.bool_)
-    ends, N_e = np.zeros((runs, 3), np.int64), np.zeros((runs, E), np.int64)
+    sampler = sampler_for(question, sampling, known, np.full(E, policies is not None), np.ones(E))
+    stopper, state = stopper_for(question, stopping, K, family), new_state(K, E)
+    constants, everyone = np.array([threshold_for(question, stopping, K, delta, family)]), np.ones(E, np.bool_)
+    ends, N_e, named = np.zeros((runs, 3), np.int64), np.zeros((runs, E), np.int64), np.zeros((runs, K), np.bool_)
     for run in range(runs):
         places, rng = _permuted(rows.starts, stream(seed, run, 0)), stream(seed, run, 1)
         pulled, rewards = rows.pulled[places], rows.rewards[places]
         ends[run] = replay_run(family, pulled, rewards, rows.starts, sampler, stopper, constants, state, everyone, rng)
         N_e[run] = state.N_e
+        if ends[run, 1] >= 0:
+            stopper.answer(int(ends[run, 1]), named[run])
         if ends[run, 2] < -1:
             raise LogError(f"{type(sampling).__name__}.choose named a mediator who cannot be asked: take an available one")
-    return _outcome(rows, delta, ends, N_e)
+    return _outcome(rows, delta, ends, N_e, named)
 
 
 def _permuted(starts: Ints, rng: np.random.Generator) -> Ints:
@@ -135,17 +145,21 @@ def _permuted(starts: Ints, rng: np.random.Generator) -> Ints:
     return np.concatenate([start + rng.permutation(end - start) for start, end in pairwise(starts)])
 
 
-def _outcome(rows: LoggedRows, delta: float, ends: Ints, N_e: Ints) -> Replay:
-    """From [runs, 3]: queries, the arm named or −1, the mediator that ran out or −1."""
-    tau, named, empty = ends.T
-    names = tuple(rows.arms[a] if a >= 0 else "" for a in named.tolist())
+def _outcome(rows: LoggedRows, delta: float, ends: Ints, N_e: Ints, named: Bools) -> Replay:
+    """From [runs, 3]: queries, the leader or −1, the mediator that ran out or −1; and the answers [runs, K]."""
+    tau, best, empty = ends.T
+    names = tuple(_called(rows.arms, mask) if a >= 0 else "" for a, mask in zip(best.tolist(), named, strict=True))
     exhausted = {name: int((empty == e).sum()) for e, name in enumerate(rows.mediators)}
-    return Replay(delta, tau, names, named < 0, exhausted, N_e, int(rows.starts[-1]))
+    return Replay(delta, tau, names, best < 0, exhausted, N_e, int(rows.starts[-1]))
+
+
+def _called(arms: Sequence[str], mask: Bools) -> str:
+    return ", ".join(sorted(name for name, is_in in zip(arms, mask, strict=True) if is_in)) or NOBODY
 
 
 def replay_logs(
     *sources: Source,
-    sampling: SamplingRule | str = Tracking(policies="unknown"),  # noqa: B008 - an immutable value
+    sampling: SamplingRule | str | None = None,
     stopping: StoppingRule | str = EProcess(),  # noqa: B008 - an immutable value
     runs: int = 200,
     seed: int = 0,
@@ -153,14 +167,22 @@ def replay_logs(
 ) -> Replay:
     """Replay rules on logs; sources and options as in `analyse_logs`. Declared policies are used where all are given.
 
+    sampling: by default Tracking(policies="unknown"); for another question than the best arm Pursuit().
+
     >>> log = {"mediator": ["North", "South"] * 100, "arm": ["letter", "call"] * 100, "reward": [1, 0] * 100}
     >>> gb.replay_logs(log, mediator="mediator", runs=10)
     <Replay: the rule stopped in 10 of 10 replays after 10 rows on average, δ = 0.05>
     """
     chosen = options_of(options)
     rows = read_rows(chosen, sources)
-    who, when = as_sampling(sampling), as_stopping(stopping)
-    return replay(rows, chosen.family, who, when, chosen.delta, runs, seed, _known_policies(chosen))
+    who = default_sampling(chosen.question) if sampling is None else as_sampling(sampling)
+    known, when = _known_policies(chosen), as_stopping(stopping)
+    return replay(rows, chosen.family, who, when, chosen.delta, runs, seed, known, chosen.question)
+
+
+def default_sampling(question: Question) -> SamplingRule:
+    """Who is asked where nothing is said."""
+    return Tracking(policies="unknown") if question == BEST else Pursuit()
 
 
 def _known_policies(options: LogOptions) -> Floats | None:

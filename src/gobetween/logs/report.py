@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from gobetween.core.alarms import Alarm
-from gobetween.core.evidence import ArmReport
+from gobetween.core.asked import BEST
+from gobetween.core.evidence import ArmReport, NearTie
+from gobetween.core.question import Question
 from gobetween.core.types import Ints
 from gobetween.core.voice import broken
 from gobetween.export import data_frame, html_table, json_safe
@@ -18,7 +20,8 @@ class PolicyShare(TypedDict):
     """How often a mediator pulled an arm."""
 
     mediator: str
-    arm: str
+    arm: str | None
+    """None: silence."""
     rows: int
     share: float
     low: float
@@ -34,6 +37,9 @@ class LogReport:
     """With its parameters, for people; `parameters` has them by name."""
     parameters: dict[str, Any]
     delta: float
+    question: Question
+    answer: tuple[str, ...]
+    """The arms that answer it, or would now: the leader, unless another question is asked."""
     headline: str
     """The verdict at the end of the log in one sentence; what is wrong, once an alarm that breaks the guarantee is raised."""
     alarms: tuple[Alarm, ...]
@@ -41,8 +47,10 @@ class LogReport:
     arms: tuple[ArmReport, ...]
     mediators: tuple[str, ...]
     N_ea: Ints
+    silent: dict[str, int] | None
+    """Mediator → rows in which it answered nothing, which are not among `rows`; None where silence is not counted."""
     claim: Claim | None
-    """Where it could first be claimed; None when the best arm was never certain. It stands, even if the evidence at the end is
+    """Where it could first be claimed; None when the answer was never certain. It stands, even if the evidence at the end is
     weaker, unless an alarm says otherwise."""
     ordered: bool
     """Was the first claim looked for? Not where an executor got tables that can be read only once."""
@@ -58,6 +66,8 @@ class LogReport:
     """Expected, of the same mixture of mediators."""
     queries_to_go: float
     """Expected, if one could choose whom to ask."""
+    near_tie: NearTie | None
+    """Two arms that 20 times as many rows would not tell apart, where more than these are to be expected."""
     mixture: tuple[float, ...]
     """[E] shares of rows."""
     omega: tuple[float, ...] | None
@@ -97,20 +107,21 @@ class LogReport:
     def _answer(self) -> str:
         if self.broken is not None:
             return f"no arm is named: {self.broken.words.removesuffix('.')}"
-        if self.claim is not None and self.identified:
-            return (
-                f"the best arm is {self.claim.arm!r}, certain since row {self.claim.row:,} of {self.rows:,}, δ = {self.delta:g}"
-            )
+        words = self.question.sentence(self.answer)
+        words = f"{words[:1].lower()}{words[1:]}"
+        if self.identified and self.claim is not None and self.claim.answer == self.answer:
+            return f"{words}, certain since row {self.claim.row:,} of {self.rows:,}, δ = {self.delta:g}"
         if self.identified:
-            return f"the best arm is {self.leader!r}, certain after {self.rows:,} rows, δ = {self.delta:g}"
-        return f"{self.leader!r} leads after {self.rows:,} rows, not certain, δ = {self.delta:g}, p-value {self.p_value:.3g}"
+            return f"{words}, certain after {self.rows:,} rows, δ = {self.delta:g}"
+        seems = f"{self.leader!r} leads" if self.question == BEST else f"{words}, it seems"
+        return f"{seems} after {self.rows:,} rows, not certain, δ = {self.delta:g}, p-value {self.p_value:.3g}"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe: the shape of `gobetween logs analyse --json` (docs/logs.md)."""
         data = asdict(self)
         for key in ("N_ea", "trail", "sources"):
             del data[key]
-        return {"format": 2, **json_safe(data | {"policies": self.policies()})}
+        return {"format": 2, **json_safe(data | {"question": self.question.to_dict(), "policies": self.policies()})}
 
     def to_frame(self) -> Any:
         """The arms as a data frame of pandas or polars: arm, pulls, estimate, low, high."""
@@ -125,16 +136,18 @@ class LogReport:
         return write_report(Path(folder), TITLE, sections(self, self.sources))
 
     def policies(self) -> list[PolicyShare]:
-        """Estimated policies with exact 95% intervals (Clopper–Pearson), for each mediator and arm."""
+        """Estimated policies with exact 95% intervals (Clopper–Pearson), for each mediator, arm and counted silence."""
         from gobetween.simulation.summary import exact_interval
 
         found: list[PolicyShare] = []
+        names = [arm.arm for arm in self.arms] + ([] if self.silent is None else [None])
         for mediator, counts in zip(self.mediators, self.N_ea.tolist(), strict=True):
+            counts += [] if self.silent is None else [self.silent[mediator]]
             n = sum(counts)
-            for arm, k in zip(self.arms, counts, strict=True):
+            for arm, k in zip(names, counts, strict=True):
                 low, high = exact_interval(k, n) if n else (0.0, 1.0)
                 share = k / n if n else 0.0
-                found.append({"mediator": mediator, "arm": arm.arm, "rows": k, "share": share, "low": low, "high": high})
+                found.append({"mediator": mediator, "arm": arm, "rows": k, "share": share, "low": low, "high": high})
         return found
 
 

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gobetween.core.asked import BEST
+from gobetween.core.voice import against, near_words, question_words
 from gobetween.export import numbered
 from gobetween.logs.replay import Replay
 from gobetween.logs.report import LogReport
@@ -28,7 +30,7 @@ def sections(found: LogReport, files: Sequence[str]) -> list[Section]:
     ]
     pictures: list[Block] = []
     if found.trail:
-        caption = "The best arm is certain once the line has met its threshold."
+        caption = "The answer is certain once the line has met its threshold."
         pictures.append(Picture("evidence", evidence_trail(found.trail, "Evidence along the log", "rows"), caption))
     words = f"Intervals hold for all arms at all times together with probability {1 - found.delta:g}."
     pictures.append(Picture("estimates", estimates(found.arms, title="Estimated means"), words))
@@ -54,8 +56,10 @@ def sections(found: LogReport, files: Sequence[str]) -> list[Section]:
 
 def _about(found: LogReport) -> list[tuple[str, str]]:
     return [
+        *([] if found.silent is None else [("Silence", numbered(sum(found.silent.values()), "row"))]),
         ("Rows", f"{found.rows:,}" + (f", and {found.bad_count:,} left out" if found.bad_count else "")),
         ("Rewards", found.family),
+        *([] if found.question == BEST else [("Question", question_words(found.question))]),
         ("Risk δ of a wrong answer", f"{found.delta:g}"),
         ("Evidence", f"{found.statistic:.2f} of {found.threshold:.2f} nats"),
     ]
@@ -68,12 +72,12 @@ def sentences(found: LogReport) -> list[str]:
         lines += _missing(found)
     if not found.ordered:
         lines.append(
-            "Tables that can be read only once were counted in parallel: at which row the best arm could first be claimed, and "
+            "Tables that can be read only once were counted in parallel: at which row the answer could first be claimed, and "
             "whether later rows contradict that, was not looked for."
         )
     if found.never_pulled:
         lines.append(f"Nobody pulls {_list(found.never_pulled)}: nothing can be said about what is never tried.")
-    lines += _alarms(found)
+    lines += [*_silence(found), *_alarms(found)]
     if found.disorder is not None:
         where = f"{found.disorder.source} row {found.disorder.row}"
         lines.append(
@@ -89,34 +93,47 @@ def sentences(found: LogReport) -> list[str]:
 
 
 def _claim(found: LogReport) -> list[str]:
-    """Since when the best arm is certain; a claim stands even if the evidence is weaker at the end."""
+    """Since when the answer is certain; a claim stands even if the evidence is weaker at the end."""
     claim = found.claim
     if claim is None or found.broken is not None:
         return []
     where = f"row {claim.row:,}" + (f" ({claim.source}, row {claim.source_row:,})" if claim.row != claim.source_row else "")
-    if found.identified:
+    if found.identified and claim.answer == found.answer:
         return [f"Of {numbered(found.rows, 'row')} it could first be claimed at {where}."]
     risk = f"whoever stopped there is wrong with probability at most {found.delta:g}"
+    if found.question != BEST:
+        could = f"But at {where} this could be claimed: {found.question.sentence(claim.answer)}; {risk}"
+        return [f"{could}{'' if found.identified else ', though later rows have weakened the evidence'}."]
     return [f"But {claim.arm!r} could be claimed at {where}: {risk}, though later rows have weakened the evidence."]
 
 
 def _missing(found: LogReport) -> list[str]:
-    lines = [
-        f"p-value {found.p_value:.3g} against “some other arm is strictly better than {found.leader!r}”.",
-        f"Still in play: {_list(found.in_play)}.",
-    ]
+    lines = [f"p-value {found.p_value:.3g} against “{against(found.question, found.leader)}”."]
+    if found.question == BEST:
+        lines.append(f"Still in play: {_list(found.in_play)}.")
     if math.isfinite(found.rows_to_go):
         more = numbered(math.ceil(found.rows_to_go), "more row of the same mixture is", "more rows of the same mixture are")
         words = f"At the present estimates about {more} to be expected"
         if math.isfinite(found.queries_to_go) and len(found.mediators) > 1:
             words += f"; {math.ceil(found.queries_to_go):,} if one could choose whom to ask"
         lines.append(words + ".")
+    lines += near_words(found.near_tie, left=False)
     if found.omega is not None and len(found.mediators) > 1:
         plan = ", ".join(
             f"{name!r} {share:.0%}" for name, share in zip(found.mediators, found.omega, strict=True) if share >= 0.005
         )
         lines.append(f"Whom to ask then: {plan}.")
     return lines
+
+
+def _silence(found: LogReport) -> list[str]:
+    """How often nothing was answered, and what that must not depend on."""
+    silent = sum((found.silent or {}).values())
+    if not silent:
+        return []
+    most = max(found.silent or {}, key=lambda name: (found.silent or {})[name])
+    words = f"In {numbered(silent, 'row')} besides nothing was answered, most often by {most!r}"
+    return [f"{words}: the guarantee assumes that this did not depend on rewards (shares are shown)."]
 
 
 def _alarms(found: LogReport) -> list[str]:
@@ -139,13 +156,13 @@ def arm_grid(found: LogReport) -> Grid:
 
 def policy_grid(found: LogReport) -> Grid:
     """How often each mediator pulls each arm; exact 95% intervals."""
-    cells = found.policies()
+    cells, columns = found.policies(), [arm.arm for arm in found.arms] + ([] if found.silent is None else ["(silence)"])
     rows = []
     for e, mediator in enumerate(found.mediators):
-        part = cells[e * len(found.arms) : (e + 1) * len(found.arms)]
+        part = cells[e * len(columns) : (e + 1) * len(columns)]
         shown = [f"{c['share']:.1%} ({c['low']:.1%}–{c['high']:.1%})" for c in part]
         rows.append((mediator, f"{sum(c['rows'] for c in part):,}", *shown))
-    return Grid(("mediator", "rows", *(arm.arm for arm in found.arms)), rows)
+    return Grid(("mediator", "rows", *columns), rows)
 
 
 def replay_sentences(found: Replay) -> list[str]:

@@ -115,7 +115,10 @@ def absorb(stats: LogStats, files: Sequence[str]) -> Command[Receipt]:
                 if p == 0.0 and count:
                     raise StudyError(f"the log has {mediator!r} pull {arm!r}, which its declared policy never does")
         watched = _watched(stats, spec)
-        tx.do("absorbed", files=list(files), N_ea=N_ea.tolist(), S_ea=S_ea.tolist(), **watched)
+        if stats.silent.any() and not spec.silent:
+            raise StudyError("the log holds silence, of which the study does not know", fix=Fix("silent"))
+        silent = {"silent": stats.aligned_silence(spec.mediators).tolist()} if stats.silent.any() else {}
+        tx.do("absorbed", files=list(files), N_ea=N_ea.tolist(), S_ea=S_ea.tolist(), **watched, **silent)
         return replace(tx.receipt(), alarm=alarm_words(tx.state))
 
     return Command("absorb", {"files": list(files)}, work, rebuilt)

@@ -197,7 +197,7 @@ KINDS: Mapping[str, Kind] = {
     for kind in (
         Kind(
             "absorbed",
-            ("files", "N_ea", "S_ea", "spread", "claimed", "moments"),
+            ("files", "N_ea", "S_ea", "spread", "claimed", "moments", "silent"),
             lambda event: f"began from {numbered(sum(map(sum, event['N_ea'])), 'row')} of {', '.join(event['files'])}",
         ),
         Kind("asked", ("query", "mediator", "until", "worker", "top_up", "reissue_of", "around"), _asked, _one, row=_opened),

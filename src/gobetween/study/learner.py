@@ -10,7 +10,7 @@ from gobetween.core.absence import among, follow, hand_back, time_of
 from gobetween.core.alarms import Alarm, Claimed, Facts, broken_by
 from gobetween.core.asked import BEST, sampler_for, stopper_for, threshold_for
 from gobetween.core.drift import Moment
-from gobetween.core.evidence import Evidence, weigh
+from gobetween.core.evidence import Evidence, likeliest, weigh
 from gobetween.core.exact import add_exactly, replace_answer
 from gobetween.core.families import DEFAULT
 from gobetween.core.family import Family
@@ -214,16 +214,19 @@ class Learner:
         spread: Floats | None = None,
         claimed: Claimed | None = None,
         moments: Sequence[Moment] = (),
+        silent: ArrayLike | None = None,
     ) -> None:
         """Count what was collected before: answers [E, K] of each mediator and sums [K] of each arm's rewards.
 
         They inform estimates and verdict, but are not queries of this learner. Only before the first query. Alarms also look at
         the sums of each mediator, the second moments, and the claim and the counts found on the way, where they are given.
+        silent: how often each mediator answered nothing [E]; these are no counted answers.
         """
         if self._issued:
             raise ProblemError("what was collected before must be counted before the first query")
         counts, sums = np.asarray(N_ea, dtype=np.int64), np.asarray(S_a, dtype=np.float64)
         self._state.N_ea[:, :-1] += counts
+        self._state.N_ea[:, -1] += np.zeros(len(self.mediators), np.int64) if silent is None else np.asarray(silent, np.int64)
         for tally in (self._state.tally, self._counted):
             fill(tally, tally.N_a + counts.sum(axis=0), tally.S_a + sums)
         for exact in self._exact:
@@ -232,8 +235,8 @@ class Learner:
         self._count += int(counts.sum())
         self._watched.absorbed(counts.sum(axis=0), S_ea, spread, claimed)
         if self._watched.moments is not None:
-            self._watched.moments.absorbed(counts, moments)
-        for e in np.flatnonzero(counts.sum(axis=1)):
+            self._watched.moments.absorbed(counts, moments, self.setup.silent)
+        for e in np.flatnonzero(self._state.N_ea.sum(axis=1)):
             self._sampler.reestimate(self._state, int(e))
         self._sampler.replan(self.setup.family, self._state)
         self._look((len(self.arms), 0.0))
@@ -409,9 +412,8 @@ class Learner:
             return tuple(self.arms[a] for a in self._named)
         if not self._counted.N_a.any():
             return ()
-        mask, seen = np.zeros(len(self.arms), np.bool_), self._counted.N_a > 0
-        self.setup.question.claim(np.where(seen, self._counted.mu_hat, -np.inf), 0, mask)
-        return tuple(name for name, named in zip(self.arms, mask & seen, strict=True) if named)
+        mask = likeliest(self.setup.question, self._counted)
+        return tuple(name for name, named in zip(self.arms, mask, strict=True) if named)
 
     @property
     def pending(self) -> tuple[Query, ...]:
@@ -521,9 +523,12 @@ class Learner:
         """
         return without_arm(self, name)
 
-    def outlook(self) -> Outlook | None:
-        """Which difference the answers so far can tell, and twice as many; None where that cannot be said."""
-        return outlook_of(self)
+    def outlook(self, more: int | None = None) -> Outlook | None:
+        """Which difference the answers so far can tell, and twice as many; None where that cannot be said.
+
+        more: so many answers that may still come; `near` names two arms that they will not tell apart.
+        """
+        return outlook_of(self, more)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, JSON-safe: a learner made from it asks exactly what this one would have asked."""

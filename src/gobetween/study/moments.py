@@ -38,12 +38,14 @@ class Moments:
     def _now(self, j: int, last: int, tally: Tally) -> Moment:
         return Moment(j, last, tally.N_a.copy(), tally.S_a.copy(), None if self.N_ea is None else self.N_ea.copy())
 
-    def absorbed(self, N_ea: Ints, kept: Sequence[Moment]) -> None:
-        """What was collected before, with what had been counted on the way, where that is known."""
+    def absorbed(self, N_ea: Ints, kept: Sequence[Moment], silent: bool) -> None:
+        """What was collected before, with what had been counted on the way, where that is known. Where mediators may be silent
+        policies are watched no more: when they were so before is not known.
+        """
         self.j, self.kept = split_after(int(N_ea.sum())), list(kept)
         if self.N_ea is not None:
             self.N_ea[:, :-1] += N_ea
-        if self.N_ea is None or any(moment.N_ea is None for moment in kept):
+        if self.N_ea is None or silent or any(moment.N_ea is None for moment in kept):
             self._forget_policies()
 
     def _forget_policies(self) -> None:

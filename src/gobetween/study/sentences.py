@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from gobetween.core.visible import about
+from gobetween.core.voice import epsilon_words, near_words
 from gobetween.export import listed, numbered
 from gobetween.study.forecast import Forecast
 from gobetween.study.missing import jump_words, missing_condition, missing_words
@@ -53,7 +54,9 @@ def how_far(
         f"It stops when the evidence against every rival reaches {progress.threshold:.2f} nats; "
         f"now it is {progress.statistic:.2f}."
     )
-    return words + (_expected(progress, ahead) or _why_unknown(progress))
+    left = state.spec.max_queries is not None or state.spec.max_cost is not None
+    near = near_words(None if outlook is None else outlook.near, left)
+    return " ".join([words + (_expected(progress, ahead) or _why_unknown(progress)), *near])
 
 
 def _expected(progress: Progress, ahead: Forecast | None) -> str:
@@ -92,7 +95,7 @@ def gap_words(outlook: Outlook | None) -> list[str]:
         return []
     so_far = "" if outlook.now is None else f"answers as many as these tell a difference of about {about(outlook.now)}, "
     behind = f"{outlook.rival!r} is {about(outlook.gap)} behind {outlook.leader!r}"
-    return [f"{behind}: {so_far}twice as many one of about {about(outlook.twice)}."]
+    return [f"{behind}: {so_far}twice as many one of about {about(outlook.twice)}.", *epsilon_words(outlook.near)]
 
 
 def _between(ahead: Forecast) -> str:

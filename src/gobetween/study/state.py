@@ -123,6 +123,7 @@ class StudyState:
             spread=as_spread(event.get("spread")),
             claimed=as_claimed(event.get("claimed")),
             moments=as_moments(event.get("moments")),
+            silent=event.get("silent"),
         )
         self.absorbed = {"files": event["files"], "rows": sum(map(sum, event["N_ea"]))}
 

@@ -8,7 +8,7 @@ from gobetween.core.voice import against, broken, family_words
 from gobetween.export import html_table, json_safe
 from gobetween.study.events import Counts, Verdict
 from gobetween.study.missing import Missing, missing_of
-from gobetween.study.outlook import Outlook
+from gobetween.study.outlook import Outlook, ahead_of, outlook_of
 from gobetween.study.progress import Progress
 from gobetween.study.sentences import assumptions, how_far, sentence
 from gobetween.study.state import StudyState
@@ -96,7 +96,7 @@ class Status:
     in_play: list[str]
     """The arms that can still be best, at risk δ."""
     outlook: Outlook | None
-    """Which difference the answers so far can tell, and twice as many."""
+    """Which difference the answers so far can tell, and twice as many; two arms that will not be told apart."""
     queries: int
     cost: float
     max_queries: int | None
@@ -142,7 +142,7 @@ def status_of(name: str, state: StudyState, now: float, seq: int) -> Status:
     shares = progress.target or progress.shares
     per_query = sum(shares.get(m, 0.0) * c for m, c in zip(spec.mediators, spec.costs, strict=True))
     cost_to_go = None if to_go is None else to_go * per_query
-    outlook = state.learner.outlook()
+    outlook = outlook_of(state.learner, *ahead_of(state, to_go))
     return Status(
         name=name,
         title=spec.title,
