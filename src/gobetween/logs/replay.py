@@ -157,9 +157,12 @@ def _called(arms: Sequence[str], mask: Bools) -> str:
     return ", ".join(sorted(name for name, is_in in zip(arms, mask, strict=True) if is_in)) or NOBODY
 
 
+UNSAID = Tracking(policies="unknown")
+
+
 def replay_logs(
     *sources: Source,
-    sampling: SamplingRule | str | None = None,
+    sampling: SamplingRule | str = UNSAID,
     stopping: StoppingRule | str = EProcess(),  # noqa: B008 - an immutable value
     runs: int = 200,
     seed: int = 0,
@@ -175,14 +178,14 @@ def replay_logs(
     """
     chosen = options_of(options)
     rows = read_rows(chosen, sources)
-    who = default_sampling(chosen.question) if sampling is None else as_sampling(sampling)
+    who = default_sampling(chosen.question) if sampling is UNSAID else as_sampling(sampling)
     known, when = _known_policies(chosen), as_stopping(stopping)
     return replay(rows, chosen.family, who, when, chosen.delta, runs, seed, known, chosen.question)
 
 
 def default_sampling(question: Question) -> SamplingRule:
     """Who is asked where nothing is said."""
-    return Tracking(policies="unknown") if question == BEST else Pursuit()
+    return UNSAID if question == BEST else Pursuit()
 
 
 def _known_policies(options: LogOptions) -> Floats | None:
