@@ -28,6 +28,7 @@ def test_what_must_pass_is_everything() -> None:
     """`make test` leaves nothing out, and .ci/run calls nothing weaker."""
     recipe = MAKEFILE.split("\ntest: lint parts")[1].split("\n\n")[0].splitlines()[1:]
     assert recipe == [
+        "\t$(BIN)/python tests/warm.py",
         "\t$(BIN)/python -m pytest -m 'not alone' $(BESIDE)",
         "\t$(BIN)/python -m pytest -m alone",
         "\tGOBETWEEN_JIT=off $(BIN)/python -m pytest $(BESIDE) $(PLAIN)",
