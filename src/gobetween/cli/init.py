@@ -141,8 +141,9 @@ def _read(
     chosen, delta = (DEFAULT if family is None else family_of(family), 0.05) if spec is None else (spec.family, spec.delta)
     asked = asked if spec is None else spec.question
     mediator, arm, reward = names
-    columns = {"mediator": mediator, "arm": arm, "reward": reward}
-    options = LogOptions(chosen, delta, **columns, skip_bad=skip_bad, question=asked, silence=silence)  # type: ignore[arg-type]
+    options = LogOptions(
+        chosen, delta, mediator=mediator, arm=arm, reward=reward, skip_bad=skip_bad, question=asked, silence=silence
+    )
     return count_logs(options, logs)
 
 

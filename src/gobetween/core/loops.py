@@ -7,7 +7,7 @@ import numpy as np
 from gobetween.core.eprocess import pair_at
 from gobetween.core.examiner import Examiner
 from gobetween.core.family import Family, coordinate, divergence, draw
-from gobetween.core.jit import index, leaf
+from gobetween.core.jit import index, leaf, part
 from gobetween.core.ranks import within_reach
 from gobetween.core.sampler import AnySampler
 from gobetween.core.state import State, Tally, best_seen, clear, count
@@ -132,6 +132,14 @@ def replay_run(
             return t, best, -1
 
 
+@part
+def count_row(N_ea: Ints, S_ea: Floats, tally: Tally, e: int, a: int, x: float) -> None:
+    """One more row of a log: by mediator and arm, and by arm."""
+    N_ea[e, a] += 1
+    S_ea[e, a] += x
+    count(tally, a, x)
+
+
 @leaf
 def scan(
     family: Family,
@@ -157,10 +165,8 @@ def scan(
     leader, rival, slack, m = -1, -1, 0.0, 0.0
     for i in range(arms.shape[0]):
         e, a, x = mediators[i], arms[i], rewards[i]
-        N_ea[e, a] += 1
-        S_ea[e, a] += x
         before = tally.mu_hat[a]
-        count(tally, a, x)
+        count_row(N_ea, S_ea, tally, e, a, x)
         t += 1
         if not watching:
             continue
@@ -215,12 +221,10 @@ def scan_answers(
     found, named = -1, -1
     for i in range(arms.shape[0]):
         e, a, x = mediators[i], arms[i], rewards[i]
-        N_ea[e, a] += 1
-        S_ea[e, a] += x
-        count(tally, a, x)
+        count_row(N_ea, S_ea, tally, e, a, x)
         t += 1
         if watching:
-            best, passed = judge(examiner, family, tally, t, constants, 0)
+            best, passed = judge(examiner, family, tally, t, constants, NONE)
             if passed > 0:
                 found, named, watching = i, best, False
     return found, named
