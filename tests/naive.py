@@ -269,7 +269,7 @@ class Terms:
         return np.unique(np.clip(np.concatenate([spots, between, ends]), low, high))
 
     def _R(self, c: int, x: Any) -> Any:
-        eta = 0.15 / (self.K - 2)
+        eta = 0.15 * np.log(self.K - 1) / np.log(3) / (self.K - 2)
         M = log_M(self.family, self.N[c], self.S[c], x, -1)
         if self.narrow is not None:
             share = self.narrow[0]

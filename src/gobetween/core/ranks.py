@@ -22,7 +22,7 @@ from gobetween.core.state import Tally
 from gobetween.core.transport import evidence
 from gobetween.core.types import Floats, Ints
 
-#: Σ η_c: how much weight the arms that are neither leader nor rival put on being lower than claimed.
+#: Σ η_c for four arms: how much weight the arms that are neither leader nor rival put on being lower than claimed.
 WATCH = 0.15
 #: Mixtures never learn for less, in nats: nothing is looked at until the likelihood ratio Z_ab is so much above what is needed.
 LEARNING = 1.0
@@ -33,6 +33,7 @@ class Ranks(NamedTuple):
     """What the rule needs beside the tally."""
 
     pairing: Pairing
+    eta: float  # of every arm
     base: float  # ln(v_1 ∏(1 − η)): what is paid when nobody is lifted
     lift: Floats  # [K] scratch: what lifting each arm costs
     hint: Ints  # [1] the rival that spoke against last: looked at first, for speed alone
@@ -40,8 +41,14 @@ class Ranks(NamedTuple):
 
 def new_ranks(K: int, pairing: Pairing) -> Ranks:
     """Nothing seen."""
-    base = (K - 2) * math.log1p(-WATCH / (K - 2)) - math.log(sum(1.0 / r for r in range(1, K))) if K > 2 else 0.0
-    return Ranks(pairing, base, np.zeros(K), np.zeros(1, np.int64))
+    eta = watchfulness(K)
+    base = (K - 2) * math.log1p(-eta) - math.log(sum(1.0 / r for r in range(1, K))) if K > 2 else 0.0
+    return Ranks(pairing, eta, base, np.zeros(K), np.zeros(1, np.int64))
+
+
+def watchfulness(K: int) -> float:
+    """η: the arms pay Σ η_c in proportion to the most that it can bring, ln(v_1/v_(K−1)) = ln(K − 1)."""
+    return WATCH * (math.log(K - 1) / math.log(3.0)) / (K - 2) if K > 2 else 0.0
 
 
 @leaf
@@ -70,7 +77,7 @@ def least_lift(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, x: fl
     K, lift = tally.N_a.shape[0], ranks.lift
     if K == 2:
         return 0.0
-    eta = WATCH / (K - 2)
+    eta = ranks.eta
     found, most = 0, math.log(K - 1.0)
     for c in range(K):
         if c != a and c != b:
