@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gobetween.core.absence import follow, time_of
+from gobetween.core.asked import BEST
 from gobetween.core.family import Family
 from gobetween.core.jit import ENABLED, index
 from gobetween.core.loops import DONE, runs
@@ -73,8 +74,10 @@ def forecast(learner: "Learner") -> Forecast | None:
     """What is to be expected of a learner; None where that cannot be said. One state, one forecast."""
     if learner.done:
         return Forecast(0.0, 0.0, 0.0)
-    if not _can_be_played(learner) or not glr(learner.family, learner._state.tally)[1] > 0.0:
-        return None  # what an arm pays that was never seen, and who wins a tie, nobody knows
+    if not _can_be_played(learner) or not learner._state.tally.N_a.all():
+        return None  # what an arm pays that was never seen nobody knows
+    if learner.setup.question == BEST and not glr(learner.family, learner._state.tally)[1] > 0.0:
+        return None  # nor who wins a tie
     told = max(1, int(learner._state.tally.N_a.sum()))
     steps = WORK // (STEP + learner._state.N_ea.size)
     if 4 * steps < WORLDS * told:

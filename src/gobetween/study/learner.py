@@ -503,9 +503,9 @@ class Learner:
     def forecast(self) -> Forecast | None:
         """Queries to go with a range that holds 8 times of 10: the learner played on in worlds that its answers leave possible.
 
-        None where that cannot be said, or not within a second, or another question is asked than for the best arm.
+        None where that cannot be said, or not within a second.
         """
-        return forecast(self) if self.setup.question == BEST else None
+        return forecast(self)
 
     @property
     def pairs(self) -> float | None:
