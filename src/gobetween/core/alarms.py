@@ -192,7 +192,7 @@ def policy(facts: Facts) -> list[Alarm]:
 
 def confounding(facts: Facts) -> list[Alarm]:
     """Does every arm pay the same whoever pulls it?"""
-    if facts.S_ea is None:
+    if facts.S_ea is None or not facts.family.sums_suffice:
         return []
     N_ea, S_ea, places = facts.N_ea[:, : len(facts.arms)], facts.S_ea, {name: a for a, name in enumerate(facts.arms)}
     found = confounding_alarms(facts.arms, facts.family, N_ea, S_ea, hasty=facts.hasty)
@@ -207,7 +207,7 @@ def confounding(facts: Facts) -> list[Alarm]:
 def drift(facts: Facts) -> list[Alarm]:
     """Does every arm pay the same all the time?"""
     course = facts.course
-    if course is None or not course.moments:
+    if course is None or not course.moments or not facts.family.sums_suffice:
         return []
     limit, found = math.log(len(facts.arms) / LEVEL), []
     log_e, best = log_reward_drift(facts.family, course, limit, facts.hasty)

@@ -12,7 +12,7 @@ import math
 from typing import NamedTuple
 
 from gobetween.core.contrast import Contrast, log_contrast, new_contrast
-from gobetween.core.family import Family, coordinate, log_mixture, span
+from gobetween.core.family import Family, closed_pair, coordinate, log_mixture, span
 from gobetween.core.jit import leaf
 from gobetween.core.narrow import Narrow, log_narrow, new_narrow
 from gobetween.core.state import Tally
@@ -168,5 +168,8 @@ def log_evalue(family: Family, tally: Tally, pairing: Pairing, a: int, b: int, e
 
     −∞ when the infimum is not where it should be: refusing to stop is always safe.
     """
+    closed, value = closed_pair(family, a, b, pairing.shift, enough)
+    if closed > 0.0:
+        return value
     least, _, _, orderly = least_pair(family, tally, pairing, a, b, enough, 0.0)
     return least if orderly or least < enough else -math.inf

@@ -17,6 +17,7 @@ from gobetween.core.state import Tally
 from gobetween.core.stopper import PAIRS, RANKS, AnyStopper, Stopper, glr, growth
 from gobetween.core.transport import evidence
 from gobetween.core.types import Bools
+from gobetween.core.unknown import Student
 from gobetween.errors import ProblemError
 
 FAR = 20  # times as many answers as there are: to wait for more is no plan
@@ -204,6 +205,8 @@ def next_look(t: int) -> int:
 def arm_report(family: Family, name: str, tally: Tally, a: int, delta: float) -> ArmReport:
     """An arm with its confidence sequence at level δ, shared among all arms."""
     n, S = int(tally.N_a[a]), float(tally.S_a[a])
+    if isinstance(family, Student):
+        return ArmReport(name, n, S / n if n else None, *family.interval(a, math.log(len(tally.N_a) / delta)))
     low, high = family.span()
     if n == 0:
         ends = (low, high)

@@ -6,7 +6,7 @@ import numpy as np
 
 from gobetween.core.eprocess import pair_at
 from gobetween.core.examiner import Examiner
-from gobetween.core.family import Family, coordinate, divergence, draw
+from gobetween.core.family import Family, coordinate, count_reward, divergence, draw, forget_rewards
 from gobetween.core.jit import index, leaf, part
 from gobetween.core.ranks import within_reach
 from gobetween.core.sampler import AnySampler
@@ -74,6 +74,7 @@ def runs(
             restart(sampler)
             restart(stopper)
             clear(state)
+            forget_rewards(family)
         t, passed = begin, NONE
         while passed < constants.shape[0] and t < most:
             e = choose(family, sampler, state, t, available, rule_rng)
@@ -116,6 +117,7 @@ def replay_run(
     restart(sampler)
     restart(stopper)
     clear(state)
+    forget_rewards(family)
     t = NONE
     while True:
         e = choose(family, sampler, state, t, available, rng)
@@ -133,11 +135,12 @@ def replay_run(
 
 
 @part
-def count_row(N_ea: Ints, S_ea: Floats, tally: Tally, e: int, a: int, x: float) -> None:
+def count_row(family: Family, N_ea: Ints, S_ea: Floats, tally: Tally, e: int, a: int, x: float) -> None:
     """One more row of a log: by mediator and arm, and by arm."""
     N_ea[e, a] += 1
     S_ea[e, a] += x
     count(tally, a, x)
+    count_reward(family, a, x, 1.0)
 
 
 @leaf
@@ -166,7 +169,7 @@ def scan(
     for i in range(arms.shape[0]):
         e, a, x = mediators[i], arms[i], rewards[i]
         before = tally.mu_hat[a]
-        count_row(N_ea, S_ea, tally, e, a, x)
+        count_row(family, N_ea, S_ea, tally, e, a, x)
         t += 1
         if not watching:
             continue
@@ -204,7 +207,7 @@ def scan(
 @leaf
 def scan_answers(
     family: Family,
-    examiner: Examiner,
+    examiner: Examiner | Stopper,
     constants: Floats,
     tally: Tally,
     N_ea: Ints,
@@ -215,13 +218,13 @@ def scan_answers(
     t: int,
     watching: bool,
 ) -> tuple[int, int]:
-    """The same for another question than the best arm, looked at in every row: the leader then; the answer is in the examiner's
-    mask.
+    """The same for another question than the best arm or where σ is not known, looked at in every row: the leader then; the
+    answer is in the examiner's mask.
     """
     found, named = -1, -1
     for i in range(arms.shape[0]):
         e, a, x = mediators[i], arms[i], rewards[i]
-        count_row(N_ea, S_ea, tally, e, a, x)
+        count_row(family, N_ea, S_ea, tally, e, a, x)
         t += 1
         if watching:
             best, passed = judge(examiner, family, tally, t, constants, NONE)

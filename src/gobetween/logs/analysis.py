@@ -20,6 +20,8 @@ from gobetween.core.evidence import (
     leader_and_rival,
     near_tie,
 )
+from gobetween.core.family import Family
+from gobetween.core.learnt import plug_in, with_arms
 from gobetween.core.problem import Problem, unreachable_arms
 from gobetween.core.question import pairs_of
 from gobetween.core.ranks import least_term
@@ -88,6 +90,7 @@ def _in_parallel(options: LogOptions, sources: Sequence[Source], executor: Execu
         after = LogStats(rows=before.rows, last=before.last)
         after.widen(whole.arms, whole.mediators)
         after.N_ea, after.S_ea = before.aligned(whole.arms, whole.mediators)
+        after.spread = before.aligned_spread(whole.arms)
         looking.append(executor.submit(look_along, options, source, after))
         before = merge([before, part])
     along = joined([part.result() for part in looking])
@@ -101,10 +104,10 @@ def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: 
     if along is not None:
         stats.claimed, stats.moments = claimed_along(options, stats, along), moments_along(stats, along)
     stats = stats.in_order()
-    family, tally = options.family, stats.tally()
-    evidence = _evidence(options, tally, stats.rows)
+    family, tally, learnt = options.family, stats.tally(), stats.family_at_work(options.family)
+    evidence = _evidence(options, learnt, tally, stats.rows)
     found = account(_facts(options, stats), evidence, stats.rows, question=options.question)
-    rate, bound = _rates(options, tally, stats, evidence)
+    rate, bound = _rates(options, learnt, tally, stats, evidence)
     lack = max(0.0, evidence.threshold - evidence.statistic)
     return LogReport(
         rows=stats.rows,
@@ -115,7 +118,7 @@ def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: 
         answer=found.answer,
         headline=found.headline("row", "the log"),
         alarms=found.alarms,
-        arms=tuple(arm_report(family, name, tally, a, options.delta) for a, name in enumerate(stats.arms)),
+        arms=tuple(arm_report(learnt, name, tally, a, options.delta) for a, name in enumerate(stats.arms)),
         mediators=tuple(stats.mediators),
         N_ea=stats.N_ea,
         silent=dict(zip(stats.mediators, stats.silent.tolist(), strict=True)) if options.silence else None,
@@ -126,10 +129,10 @@ def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: 
         statistic=evidence.statistic,
         threshold=evidence.threshold,
         p_value=evidence.p_value,
-        in_play=tuple(stats.arms[b] for b in _in_play(options, tally, evidence)),
+        in_play=tuple(stats.arms[b] for b in _in_play(options, learnt, tally, evidence)),
         rows_to_go=0.0 if evidence.reached else lack / rate if rate > 0.0 else math.inf,
         queries_to_go=0.0 if evidence.reached else math.inf if bound is None else lack * bound.T_upper,
-        near_tie=None if evidence.reached or lack <= FAR * stats.rows * rate else _near_tie(options, stats, tally),
+        near_tie=None if evidence.reached or lack <= FAR * stats.rows * rate else _near_tie(options, learnt, stats, tally),
         mixture=tuple(((stats.N_ea.sum(axis=1) + stats.silent) / (stats.rows + stats.silent.sum())).tolist()),
         omega=None if bound is None or bound.status == "tie" else tuple(bound.omega.tolist()),
         never_pulled=tuple(name for name, n in zip(stats.arms, tally.N_a, strict=True) if not n),
@@ -157,29 +160,28 @@ def _facts(options: LogOptions, stats: LogStats) -> Facts:
     )
 
 
-def _evidence(options: LogOptions, tally: Tally, rows: int) -> Evidence:
+def _evidence(options: LogOptions, family: Family, tally: Tally, rows: int) -> Evidence:
     """The evidence at the end; a lone arm gets a rival that nobody has seen, and so is never certain to be better."""
     options.question.check(len(tally.N_a), options.family)
     if options.question.ways(len(tally.N_a)) < 1:
-        tally = fill(new_tally(2), np.append(tally.N_a, 0), np.append(tally.S_a, 0.0))
-    return evidence_of(options, tally, rows)
+        tally, family = fill(new_tally(2), np.append(tally.N_a, 0), np.append(tally.S_a, 0.0)), with_arms(family, 2)
+    return evidence_of(options, family, tally, rows)
 
 
-def _in_play(options: LogOptions, tally: Tally, evidence: Evidence) -> list[int]:
+def _in_play(options: LogOptions, family: Family, tally: Tally, evidence: Evidence) -> list[int]:
     """The arms that may still be the best: a true best arm is ever left out with probability at most δ."""
     best, K = evidence.leader, len(tally.N_a)
     if not tally.N_a.all() or K == 1:
         return list(range(K))
-    family = options.family
-    if options.question != BEST:
+    if options.question != BEST or not family.sums_suffice:
         return np.flatnonzero(in_play(family, tally, options.delta)).tolist()
     ranks, limit = BY_COUNTS.at_work(K, family).ranks, evidence.threshold
     return [b for b in range(K) if b == best or not least_term(family, tally, ranks, best, b, limit) >= limit]
 
 
-def _near_tie(options: LogOptions, stats: LogStats, tally: Tally) -> NearTie | None:
+def _near_tie(options: LogOptions, family: Family, stats: LogStats, tally: Tally) -> NearTie | None:
     """Two arms that many times as many rows would not tell apart; asked where that is to be expected of all rows together."""
-    family, rows = options.family, stats.rows
+    rows = stats.rows
     if options.question != BEST or len(stats.arms) < 2 or not glr(family, tally)[1] > 0.0:
         return None
     pair = leader_and_rival(family, tally, options.delta)
@@ -206,9 +208,11 @@ def _reordered(row: Sequence[float] | Floats | None, places: Sequence[int], sile
     return [float(row[place]) / total for place in places]
 
 
-def _rates(options: LogOptions, tally: Tally, stats: LogStats, evidence: Evidence) -> tuple[float, Bounds | None]:
+def _rates(
+    options: LogOptions, family: Family, tally: Tally, stats: LogStats, evidence: Evidence
+) -> tuple[float, Bounds | None]:
     """Evidence for each further row of the same mixture, and the bound for the best choice of mediators."""
-    mu, family, question = tally.mu_hat, options.family, options.question
+    mu, question = tally.mu_hat, options.question
     pairs = pairs_of(question, np.isin(np.arange(len(mu)), evidence.answer))
     if not pairs or not tally.N_a.all():
         return 0.0, None
@@ -220,7 +224,7 @@ def _rates(options: LogOptions, tally: Tally, stats: LogStats, evidence: Evidenc
         return rate, None
     try:
         total = 1.0 if options.silence else policies.sum(axis=1, keepdims=True)
-        problem = Problem(mu, policies / total, family=family, silent=options.silence)
+        problem = Problem(mu, policies / total, family=plug_in(family), silent=options.silence)
         return rate, lower_bound(problem, tol=1e-6) if question == BEST else question_bound(problem, question)
     except ValueError:
         return rate, None

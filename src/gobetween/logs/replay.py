@@ -128,10 +128,11 @@ def replay(
     stopper, state = stopper_for(question, stopping, K, family), new_state(K, E)
     constants, everyone = np.array([threshold_for(question, stopping, K, delta, family)]), np.ones(E, np.bool_)
     ends, N_e, named = np.zeros((runs, 3), np.int64), np.zeros((runs, E), np.int64), np.zeros((runs, K), np.bool_)
+    working = family.at_work(K)
     for run in range(runs):
         places, rng = _permuted(rows.starts, stream(seed, run, 0)), stream(seed, run, 1)
         pulled, rewards = rows.pulled[places], rows.rewards[places]
-        ends[run] = replay_run(family, pulled, rewards, rows.starts, sampler, stopper, constants, state, everyone, rng)
+        ends[run] = replay_run(working, pulled, rewards, rows.starts, sampler, stopper, constants, state, everyone, rng)
         N_e[run] = state.N_e
         if ends[run, 1] >= 0:
             stopper.answer(int(ends[run, 1]), named[run])

@@ -158,7 +158,7 @@ def run_chunk(job: Job, chunk: range) -> Runs:
     tau, stopped, named = np.zeros(shape, np.int64), np.zeros(shape, np.bool_), np.zeros((*shape, problem.K), np.bool_)
     N_e, N_a = np.zeros((*shape, problem.E), np.int64), np.zeros((*shape, problem.K), np.int64)
     done = runs(
-        problem.family, workbench.means, workbench.ladder, sampler, workbench.stopper, constants, state, workbench.available,
+        workbench.family, workbench.means, workbench.ladder, sampler, workbench.stopper, constants, state, workbench.available,
         job.halt, True, NONE, NONE, job.max_steps, own, world, tau, stopped, named, N_e, N_a,
     )  # fmt: skip
     if done == HALTED:
@@ -173,6 +173,7 @@ def run_chunk(job: Job, chunk: range) -> Runs:
 class Workbench(NamedTuple):
     """What a thread needs to run a job, made once."""
 
+    family: Family
     sampler: AnySampler
     stopper: AnyStopper
     state: State
@@ -194,6 +195,7 @@ def _workbench(job: Job) -> Workbench:
         constants = np.array([threshold_for(ask, job.stopping, K, delta, family) for delta in job.deltas])
         order, available = np.argsort(constants, kind="stable"), np.ones(problem.E, np.bool_)
         _own.workbench = Workbench(
+            family.at_work(K),
             sampler_for(ask, job.sampling, job.believed, available, problem.query_costs),
             stopper_for(ask, job.stopping, K, family),
             new_state(problem.K, problem.E),

@@ -13,9 +13,11 @@ from numpy.typing import ArrayLike
 
 from gobetween.core.absence import hand_back
 from gobetween.core.asked import BEST
+from gobetween.core.learnt import restore_sums
 from gobetween.core.sampler import FIXED, OwnSampler, Sampler
 from gobetween.core.state import fill
 from gobetween.core.stopping import AllPairs
+from gobetween.core.unknown import Student
 from gobetween.errors import ProblemError
 from gobetween.study.answers import Answer, place
 from gobetween.study.watched import Watched
@@ -84,6 +86,9 @@ def _carried(old: "Learner", new: "Learner", left: list[int]) -> "Learner":
     state.N_e[:E] = before.N_e
     for mine, theirs in ((state.tally, before.tally), (new._counted, old._counted)):
         fill(mine, theirs.N_a[left], theirs.S_a[left])
+    for family, theirs_at_work in zip(new.families, old.families, strict=True):
+        if isinstance(theirs_at_work, Student):
+            restore_sums(family, theirs_at_work.sums[:, left])
     new._exact = ([list(old._exact[0][a]) for a in left], [list(old._exact[1][a]) for a in left])
     new._rng.bit_generator.state = old._rng.bit_generator.state
     new._asked, new._count, new._issued, new._next = old._asked, old._count, old._issued, old._next
