@@ -9,6 +9,7 @@ import numpy as np
 from gobetween.core.eprocess import Pairing
 from gobetween.core.family import Family, closed_level, coordinate, divergence, is_number, log_mixture, variance
 from gobetween.core.jit import leaf
+from gobetween.core.narrow import Narrow
 from gobetween.core.pursuit import rival_gains
 from gobetween.core.question import Question
 from gobetween.core.registry import register
@@ -41,8 +42,10 @@ class BestArm(NamedTuple("BestArm", []), Question):
         mark_highest(mu, 1, mask)
         return k == 0
 
-    def gather(self, family: Family, tally: Tally, pulls: Floats, Z: Floats, mask: Bools, most: Floats, gains: Floats) -> None:
-        rival_gains(family, tally, pulls, Z, most, gains)
+    def gather(
+        self, family: Family, tally: Tally, pulls: Floats, little: Narrow, Z: Floats, mask: Bools, most: Floats, gains: Floats
+    ) -> None:
+        rival_gains(family, tally, pulls, little, Z, most, gains)
 
     def ways(self, K: int) -> int:
         return K - 1

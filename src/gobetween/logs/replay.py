@@ -124,8 +124,8 @@ def replay(
     if not sampling.live:
         raise LogError(f"a log does not know the true means that the {sampling.name} follows: choose another sampling rule")
     known = np.zeros((E, K)) if policies is None else policies
-    sampler = sampler_for(question, sampling, known, np.full(E, policies is not None), np.ones(E))
     stopper, state = stopper_for(question, stopping, K, family), new_state(K, E)
+    sampler = sampler_for(question, sampling, known, np.full(E, policies is not None), np.ones(E), stopper)
     constants, everyone = np.array([threshold_for(question, stopping, K, delta, family)]), np.ones(E, np.bool_)
     ends, N_e, named = np.zeros((runs, 3), np.int64), np.zeros((runs, E), np.int64), np.zeros((runs, K), np.bool_)
     working = family.at_work(K)

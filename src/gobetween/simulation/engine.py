@@ -135,7 +135,8 @@ def new_job(
     if type(problem.family).draw is Family.draw:
         raise ProblemError(f"{problem.family.name} rewards cannot be drawn: define draw in {type(problem.family).__name__}")
     asked = as_question(question)
-    sampler_for(asked, rule, believed, np.ones(problem.E, np.bool_), problem.query_costs)  # these refuse what does not fit
+    everyone = np.ones(problem.E, np.bool_)
+    sampler_for(asked, rule, believed, everyone, problem.query_costs)  # these refuse what does not fit
     stopper_for(asked, stop, problem.K, problem.family)
     return Job(problem, believed, rule, stop, wanted, seed, max_steps, asked)
 
@@ -194,10 +195,11 @@ def _workbench(job: Job) -> Workbench:
         ask, K, family = job.question, problem.K, problem.family
         constants = np.array([threshold_for(ask, job.stopping, K, delta, family) for delta in job.deltas])
         order, available = np.argsort(constants, kind="stable"), np.ones(problem.E, np.bool_)
+        stopper = stopper_for(ask, job.stopping, K, family)
         _own.workbench = Workbench(
             family.at_work(K),
-            sampler_for(ask, job.sampling, job.believed, available, problem.query_costs),
-            stopper_for(ask, job.stopping, K, family),
+            sampler_for(ask, job.sampling, job.believed, available, problem.query_costs, stopper),
+            stopper,
             new_state(problem.K, problem.E),
             available,
             problem.means.copy(),

@@ -74,9 +74,9 @@ class Learner:
         K, E = len(setup.arms), len(setup.mediators)
         self.setup, self.arms, self.mediators, self.costs = setup, setup.arms, setup.mediators, setup.costs
         self.family, self.delta, self.sampling, self.stopping = setup.family, setup.delta, setup.sampling, setup.stopping
-        self._sampler = sampler_for(setup.question, setup.sampling, setup.policies, setup.declared, setup.costs)
+        self._stopper = stopper = stopper_for(setup.question, setup.stopping, K, setup.family)
+        self._sampler = sampler_for(setup.question, setup.sampling, setup.policies, setup.declared, setup.costs, stopper)
         self._plan, self._present = self._sampler, np.ones(E, np.bool_)
-        self._stopper = stopper_for(setup.question, setup.stopping, K, setup.family)
         self._constant = np.array([threshold_for(setup.question, setup.stopping, K, setup.delta, setup.family)])
         self._state, self._counted = new_state(K, E), new_tally(K)
         self.families = setup.family.at_work(K), setup.family.at_work(K)

@@ -98,7 +98,7 @@ def _carried(old: "Learner", new: "Learner", left: list[int]) -> "Learner":
     if old._named is not None and all(a in places for a in old._named):
         new._named, new._verdict = tuple(places[a] for a in old._named), old._verdict
     new._watched = _watched(old._watched, left, len(new.mediators) - E, places)
-    _replan(old, new)
+    _replan(old, new, left)
     return new
 
 
@@ -119,8 +119,8 @@ def _watched(old: Watched, left: list[int], more: int, places: dict[int, int]) -
     return Watched(S_ea, spread, claimed, None if old.moments is None else old.moments.recast(left, more))
 
 
-def _replan(old: "Learner", new: "Learner") -> None:
-    """What the sampling rule has learnt, for the new cast."""
+def _replan(old: "Learner", new: "Learner", left: list[int]) -> None:
+    """What the sampling rule has learnt, for the new cast; `left` are the places of its arms among the old ones."""
     for e in range(len(new.mediators)):
         new._sampler.reestimate(new._state, e)
     ours, theirs = new._sampler, old._sampler
@@ -132,6 +132,8 @@ def _replan(old: "Learner", new: "Learner") -> None:
     elif isinstance(ours, Sampler) and isinstance(theirs, Sampler):
         hand_back(old._plan, theirs)
         ours.most[0] = theirs.most[0]
+        if ours.little.share > 0.0:  # then theirs was kept too
+            ours.little.sums[:] = theirs.little.sums[:, left]
         if ours.kind != FIXED:
             whole = new._state.N_e.astype(np.float64)
             whole[theirs.members] = theirs.target
