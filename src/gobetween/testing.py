@@ -216,7 +216,7 @@ def engine_run(
     limit = threshold_for(question, stopping, K, delta, family)
     tau, stopped, named = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.bool_), np.zeros((1, 1, K), np.bool_)
     done = runs(
-        family, problem.means.copy(), ladder(problem.policies, problem.silent), sampler,
+        family.at_work(K), problem.means.copy(), ladder(problem.policies, problem.silent), sampler,
         stopper_for(question, stopping, K, family), np.array([limit]), state, everyone, np.zeros(1, np.bool_), True,
         NONE, NONE, most, _own(), _world(), tau, stopped, named, np.zeros((1, 1, E), np.int64), np.zeros((1, 1, K), np.int64),
     )  # fmt: skip
