@@ -20,8 +20,8 @@ from gobetween.study.spec import parse_study
 ARMS: dict[str, Any] = {"arms": [{"name": "a", "mean": 0.9}, {"name": "b", "mean": 0.1}]}
 FILE = ARMS | {"mediators": [{"name": "m", "policy": [0.5, 0.5]}]}
 LACKS = "gaussian needs sigma, the standard deviation of a reward"
-TABLE = 'write family = { name = "gaussian", sigma = 2.0 }, with yours'
-CALL = "write gb.Gaussian(sigma=2.0), with yours"
+TABLE = 'write family = { name = "gaussian", sigma = 2.0 }, with yours, or sigma = "unknown"'
+CALL = "write gb.Gaussian(sigma=2.0), with yours, or sigma=None where nobody knows it"
 
 #: Every door through which a family comes from Python, and one from a file; each takes what may say a family.
 DOORS: dict[str, Callable[..., gb.Family]] = {
@@ -66,7 +66,7 @@ def test_a_gaussian_of_the_command_line_needs_its_sigma(
     Path("log.csv").write_text("arm,reward\na,1\nb,0\n", encoding="utf-8")
     caught = CliRunner().invoke(gobetween, [*call, "--family", "gaussian"]).exception
     assert isinstance(caught, gb.GoBetweenError)
-    assert told(caught) == f"--family gaussian: family: {LACKS}; write gaussian:sigma=2, with yours"
+    assert told(caught) == f"--family gaussian: family: {LACKS}; write gaussian:sigma=2, with yours, or gaussian:sigma=unknown"
     assert [path.name for path in tmp_path.iterdir()] == ["log.csv"]
 
 

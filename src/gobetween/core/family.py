@@ -110,6 +110,10 @@ class Family(Value):
         """The family of a run with K arms: itself, unless it learns from rewards."""
         return self
 
+    def planned(self) -> "Family":
+        """The family that plans and lower bounds are for: itself, or the one that is expected."""
+        return self
+
     def count_reward(self, a: int, reward: float, step: float) -> None:
         """One more reward of arm a or, with step −1, one less."""
 

@@ -98,7 +98,8 @@ class Sampler(NamedTuple):
         self.point.bounds[:] = [float(x) for x in data["bounds"]]
         self.most[0] = data.get("most", 0.0)
         self.mask[:] = data.get("mask", False)
-        self.little.sums[:] = data.get("little", 0.0)
+        if self.little.share > 0.0:
+            self.little.sums[:] = data.get("little", 0.0)  # an earlier version kept none
 
 
 class Tracker(Sampler):

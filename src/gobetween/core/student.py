@@ -74,7 +74,7 @@ def least_common(n_a: float, v_a: float, n_b: float, v_b: float, gap: float, eno
     upper = log_student(n_b, v_b, y) + log_student(n_a, v_a, gap - y) - ROUNDING
     if upper < enough:
         return upper
-    limit = max(enough, upper - CLOSE) if enough == -math.inf else enough
+    limit = upper - CLOSE if enough == -math.inf else enough
     y, step = 0.0, gap / 16.0
     at_y = log_student(n_b, v_b, 0.0) - ROUNDING
     while y < gap:
@@ -85,11 +85,13 @@ def least_common(n_a: float, v_a: float, n_b: float, v_b: float, gap: float, eno
             at_y = log_student(n_b, v_b, y) - ROUNDING
             continue
         here = log_student(n_b, v_b, z) - ROUNDING + far
-        if here < enough or step < FINEST * gap:
+        if here < enough or (step < FINEST * gap and enough > -math.inf):
             return min(here, at_y + far)
-        if enough == -math.inf and here < upper:
-            upper, limit = here, here - CLOSE
+        if here < limit:
+            limit = here - CLOSE
         step *= 0.5
+        if step < FINEST * gap:  # only where nothing is enough: the least is told, however low
+            limit = min(limit, at_y + far)
     return limit
 
 

@@ -51,6 +51,11 @@ class UnknownSigma(NamedTuple("UnknownSigma", [("expected", float)]), Family):
     def parameters(self) -> dict[str, Any]:
         return {"sigma": UNKNOWN} | ({"expected": self.expected} if self.expected else {})
 
+    def planned(self) -> Family:
+        from gobetween.core.families import Gaussian
+
+        return Gaussian(self.expected)
+
     def at_work(self, K: int) -> "Student":
         return Student(np.zeros((4, K)), np.full(1, 0.5), self.expected)
 
