@@ -23,13 +23,13 @@ def is_url(where: str) -> bool:
     return "://" in where
 
 
-def open_store(where: str | PathLike[str], *, create: bool = False) -> Store:
-    """A store by the path of its SQLite file or its URL. Without `create` it must exist."""
+def open_store(where: str | PathLike[str], *, create: bool = False, pooled: bool = False) -> Store:
+    """A store by the path of its SQLite file or its URL. Without `create` it must exist; pooled: see `Database.open`."""
     try:
         from gobetween.study.store.database import Database
     except ImportError:
         raise StoreError("studies need SQLAlchemy and Alembic: pip install 'gobetween[study]'") from None
-    return Database.open(str(where) if is_url(str(where)) else str(path_of(where)), create=create)
+    return Database.open(str(where) if is_url(str(where)) else str(path_of(where)), create=create, pooled=pooled)
 
 
 def store_of(path: Path) -> tuple[str, StudySpec]:

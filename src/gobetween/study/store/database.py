@@ -13,11 +13,11 @@ from sqlalchemy import Connection, Engine, func, inspect, select, text, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from gobetween.errors import Fix, StoreError, StudyError
-from gobetween.study.record import PATIENCE, QueryRow
+from gobetween.study.record import PATIENCE, QueryRow, TokenRow
 from gobetween.study.store.engines import READS, engine_of
 from gobetween.study.store.failures import damaged, told
 from gobetween.study.store.seals import STUDY, event_seal, query_seal, seal_of, study_seal
-from gobetween.study.store.tables import SCHEMA, events, queries, schema, studies
+from gobetween.study.store.tables import SCHEMA, events, queries, schema, studies, tokens
 
 PAGE = 1000  # rows that are fetched at a time
 OWN = ("seq", "at", "actor", "kind", "query", "key", "part")  # fields of an event with a column of their own
@@ -43,15 +43,20 @@ class DatabaseRecord:
         found = self._connection.execute(select(queries).where(where)).first()
         return None if found is None else self._query_row(found)
 
+    def answered(self, mediator: int, last: int) -> list[QueryRow]:
+        where = (queries.c.study == self._id) & (queries.c.mediator == mediator) & queries.c.status.in_(("told", "silent"))
+        found = self._connection.execute(select(queries).where(where).order_by(queries.c.query.desc()).limit(last))
+        return [self._query_row(row) for row in found]
+
     def by_key(self, key: str) -> list[dict[str, Any]]:
         where = (events.c.study == self._id) & (events.c.key == key)
         found = self._connection.execute(select(events).where(where).order_by(events.c.part)).all()
-        return list(self._events(found, self._seal_of(found[0].seq - 1))) if found else []
+        return list(self._events(found, self.seal(found[0].seq - 1))) if found else []
 
     def events_of(self, number: int) -> list[dict[str, Any]]:
         where = (events.c.study == self._id) & (events.c.query == number)
         found = self._connection.execute(select(events).where(where).order_by(events.c.seq)).all()
-        return [event for row in found for event in self._events([row], self._seal_of(row.seq - 1))]
+        return [event for row in found for event in self._events([row], self.seal(row.seq - 1))]
 
     def events(self, after: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
         return (_event(own, payload) for own, payload in self._read(after, limit))
@@ -60,7 +65,7 @@ class DatabaseRecord:
         return (_line(own, payload) for own, payload in self._read(0, None))
 
     def _read(self, after: int, limit: int | None) -> Iterator[tuple[list[Any], str]]:
-        seal = self._seal_of(after)
+        seal = self.seal(after)
         while limit is None or limit > 0:
             size = PAGE if limit is None else min(PAGE, limit)
             wanted = select(events).where(events.c.study == self._id, events.c.seq > after).order_by(events.c.seq).limit(size)
@@ -108,10 +113,12 @@ class DatabaseRecord:
         change = update(studies).where(studies.c.id == self._id)
         self._connection.execute(change.values(**values, seal=study_seal(self._row)))
 
-    def _seal_of(self, seq: int) -> str:
+    def seal(self, seq: int) -> str:
         """The seal of an event, to go on from; before the first and after the last there is none."""
         if not 0 < seq <= self.seq:
             return ""
+        if seq == self.seq:
+            return str(self._row["head"])
         wanted = select(events.c.seal).where(events.c.study == self._id, events.c.seq == seq)
         return str(self._connection.execute(wanted).scalar())
 
@@ -145,12 +152,16 @@ class Database:
         weakref.finalize(self, _let_go, engine, self._owner)  # connections are closed even if nobody says close
 
     @classmethod
-    def open(cls, where: str, *, create: bool = False, clock: Callable[[], float] | None = None) -> "Database":
+    def open(
+        cls, where: str, *, create: bool = False, clock: Callable[[], float] | None = None, pooled: bool = False
+    ) -> "Database":
         """The store at a path or URL; `create` makes it if there is none, and brings an old one up to date.
+
+        pooled: connections to a SQLite file stay open, for a process that serves many.
 
         Whether there are studies is seen in the first transaction.
         """
-        store = cls(*engine_of(where, create), clock)
+        store = cls(*engine_of(where, create, pooled), clock)
         if create:
             from gobetween.study.store.migrate import upgrade
 
@@ -262,6 +273,22 @@ class Database:
             raise StoreError(f"{self.place}: {' '.join(str(error).split())}") from None
         except (UnicodeDecodeError, OverflowError) as error:  # in what the database gives back
             raise damaged(self.place, str(error)) from None
+
+    def now(self) -> float:
+        with self.viewing() as connection:
+            return self._now(connection)
+
+    def tokens(self, number: str | None = None) -> list[TokenRow]:
+        wanted = select(tokens, studies.c.name).outerjoin(studies, studies.c.id == tokens.c.study).order_by(tokens.c.made)
+        with self.viewing() as connection:
+            found = connection.execute(wanted if number is None else wanted.where(tokens.c.id == number)).mappings().all()
+        return [TokenRow(**{key: row[key] for key in TokenRow.__annotations__} | {"study": row["name"]}) for row in found]
+
+    def keep_token(self, row: TokenRow) -> None:
+        with self.locking() as connection:
+            study = connection.execute(select(studies.c.id).where(studies.c.name == row.study)).scalar()
+            connection.execute(tokens.delete().where(tokens.c.id == row.id))
+            connection.execute(tokens.insert(), row.__dict__ | {"study": study})
 
     def check(self) -> list[str]:
         if not self._lite:
