@@ -126,7 +126,7 @@ def refusal(error: GoBetweenError, path: str) -> Response:
     """One sentence, as JSON for programs and as a page for people."""
     status = status_of(error)
     more = {401: {"www-authenticate": "Bearer"}, 429: {"retry-after": "60"}, 503: {"retry-after": "1"}}.get(status, {})
-    if path.startswith(API):
+    if path.startswith(API) or path in OPEN:
         return JSONResponse(body_of(error), status, more)
     return plain_page("This did not work", [sentence_of(error)], status, more)
 

@@ -109,3 +109,9 @@ class OwnCorrect(OwnTell):
     """What is right instead, and why."""
 
     reason: Text
+
+
+class Entry(Body):
+    """A token, to be exchanged for a cookie."""
+
+    token: Annotated[str, Field(max_length=200)]
