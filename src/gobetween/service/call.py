@@ -36,6 +36,7 @@ def who_of(request: Request) -> Who:
     return who
 
 
+DRAWN = "auto-"  # keys that a client draws for each command and tries again, of which its user knows nothing
 Key = Annotated[str | None, Header(max_length=400, description="Makes the request safe to repeat.")]
 Actor = Annotated[
     str | None, Header(alias="X-Actor", max_length=200, description="Who does this, where not the token's owner.")
@@ -47,7 +48,11 @@ def call_of(request: Request, study: str, idempotency_key: Key = None, actor: Ac
     served, who = home_of(request).find(study), who_of(request)
     who.check(served)
     check_text("X-Actor", actor, 200)
-    return Call(served, served.study(actor or who.label), idempotency_key)
+    made = served.study(actor or who.label)
+    if idempotency_key is None or not idempotency_key.startswith(DRAWN):
+        return Call(served, made, idempotency_key)
+    made.drawn = idempotency_key
+    return Call(served, made, None)
 
 
 Called = Annotated[Call, Depends(call_of)]

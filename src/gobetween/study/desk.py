@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from gobetween.errors import GoBetweenError, StoreError
 from gobetween.study.commands import Command
@@ -24,15 +24,17 @@ MOST = 64  # commands of one transaction
 
 
 @dataclass
-class Wanted:
+class Wanted(Generic[T]):
     """A command that waits for its turn, and what became of it."""
 
-    command: Command[Any]
+    command: Command[T]
     key: str
+    known: bool
+    """May it have been used before?"""
     drawn: bool
-    """Was the key drawn for it, so that nobody else can have used it?"""
+    """Was it drawn for this command, so that it can have been used for it only?"""
     actor: str
-    value: Any = None
+    value: T | None = None
     error: BaseException | None = None
     done: bool = False
 
@@ -51,12 +53,11 @@ class Desk:
 
     def __init__(self, store: Store, name: str) -> None:
         self.store, self.name = store, name
-        self._turn, self._waiting = threading.Lock(), deque[Wanted]()
+        self._turn, self._waiting = threading.Lock(), deque[Wanted[Any]]()
         self._kept: Kept | None = None
 
-    def do(self, command: Command[T], key: str, drawn: bool, actor: str) -> T:
+    def do(self, wanted: "Wanted[T]") -> T:
         """Wait for a turn; whoever has it does what others want as well."""
-        wanted = Wanted(command, key, drawn, actor)
         self._waiting.append(wanted)
         with self._turn:
             while not wanted.done:
@@ -65,7 +66,7 @@ class Desk:
             raise wanted.error
         return cast(T, wanted.value)
 
-    def _next(self) -> list[Wanted]:
+    def _next(self) -> list[Wanted[Any]]:
         """Those that come first and can share a transaction; each key once, for the record does not know yet what they do."""
         batch, keys = [self._waiting.popleft()], set[str]()
         while batch[-1].command.joins and self._waiting and len(batch) < MOST:
@@ -75,7 +76,7 @@ class Desk:
             batch.append(self._waiting.popleft())
         return batch
 
-    def _serve(self, batch: list[Wanted]) -> None:
+    def _serve(self, batch: list[Wanted[Any]]) -> None:
         """Do all of them; where one is refused nothing was written, and each is done by itself."""
         try:
             patiently(lambda again: self._together(batch, again))
@@ -90,13 +91,13 @@ class Desk:
             if not isinstance(error, Exception):
                 raise
 
-    def _together(self, batch: list[Wanted], again: bool) -> None:
+    def _together(self, batch: list[Wanted[Any]], again: bool) -> None:
         with self.store.writing(self.name) as record:
             state = self._state(record)
             rows, events = dict[int, QueryRow](), list[Event]()
             for one in batch:
                 tx = Transaction(record, state, one.actor, rows=rows)
-                one.value = one.command.run(tx, one.key, again or not one.drawn, one.drawn)
+                one.value = one.command.run(tx, one.key, again or one.known, one.drawn)
                 one.error = tx.refused
                 events += tx.events
             Transaction(record, state, "", events, rows).save()

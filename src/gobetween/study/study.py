@@ -13,7 +13,7 @@ from gobetween.logs.counts import LogStats
 from gobetween.study import commands, course
 from gobetween.study.checks import LONGEST_KEY, check_text, user_name
 from gobetween.study.commands import Command
-from gobetween.study.desk import Desk, patiently
+from gobetween.study.desk import Desk, Wanted, patiently
 from gobetween.study.edits import Changes, changes_to
 from gobetween.study.events import Event
 from gobetween.study.record import Store, present_spec
@@ -73,6 +73,8 @@ class Study:
         self.store, self.name, self.actor = store, name, actor or user_name()
         self.desk: Desk | None = None
         """Where commands queue up with those of others in this process; without one each reads the state anew."""
+        self.drawn: str | None = None
+        """A key that somebody else has drawn for the one command to come, who may try it again."""
         self.unsaved: tuple[str, ...] = ()
         """Fields in which study.toml differs from the stored study, when it was opened only to look."""
         self.taken_over: Changes = {}
@@ -330,10 +332,10 @@ class Study:
         check_text("key", key, LONGEST_KEY)
         if key == "":
             raise StudyError("key: must not be empty")
-        own = key or f"auto-{uuid4()}"
+        own, known = key or self.drawn or f"auto-{uuid4()}", (key or self.drawn) is not None
         if self.desk is not None:
-            return self.desk.do(command, own, key is None, self.actor)
-        return patiently(lambda again: self._try(command, own, again or key is not None, key is None))
+            return self.desk.do(Wanted(command, own, known, key is None, self.actor))
+        return patiently(lambda again: self._try(command, own, again or known, key is None))
 
     def _try(self, command: Command[T], key: str, known: bool, drawn: bool) -> T:
         with self.store.writing(self.name) as record:
