@@ -30,7 +30,7 @@ LIBRARIES = {
     "alembic": ("study/store",),
     "psycopg": ("study/store",),
     "sqlite3": ("simulation/results_file.py",),
-    "plotly": ("pages",),
+    "plotly": ("pages", "service"),
     "fastapi": ("service",),
     "starlette": ("service",),
     "pydantic": ("service",),

@@ -13,13 +13,13 @@ from starlette.types import ASGIApp
 from gobetween import __version__
 from gobetween.errors import GoBetweenError, ProblemError, spelled
 from gobetween.files.fields import show
-from gobetween.service import api, entry, inbox
+from gobetween.service import api, entry, inbox, letters, views
 from gobetween.service.access import Access
 from gobetween.service.guard import Address, Guard, refusal, too_large
 from gobetween.service.home import Home
 from gobetween.service.refusals import NotFoundError
 
-ROUTERS = (api.router, inbox.router, entry.router)
+ROUTERS = (api.router, inbox.router, entry.router, views.router, letters.router)
 log = logging.getLogger("gobetween")
 ABOUT = (
     "Live studies of gobetween. Every write is one transaction: it is recorded wholly, or refused in one sentence with a "
@@ -37,7 +37,7 @@ def make_app(home: Home, access: Access, address: Address) -> tuple[FastAPI, ASG
         docs_url=None,
         redoc_url=None,
     )
-    app.state.home, app.state.access, app.state.address = home, access, address
+    app.state.home, app.state.access, app.state.address, app.state.watches = home, access, address, {}
     for router in ROUTERS:
         app.include_router(router)
     app.add_exception_handler(GoBetweenError, _refused)

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from gobetween.pages.html import LIBRARY, drawing_script
 from gobetween.pages.look import STYLE
 from gobetween.service.access import Access
 from gobetween.service.call import Json
@@ -48,14 +49,6 @@ def enter(request: Request, body: Entry) -> Response:
     return answer
 
 
-@router.post("/leave")
-def leave(request: Request) -> Response:
-    """Forget the cookie of an administrator."""
-    answer = RedirectResponse("/enter", 303)
-    _set_cookie(answer, request, "/", "", 0)
-    return answer
-
-
 def _set_cookie(answer: Response, request: Request, path: str, token: str, seconds: int | None) -> None:
     address: Address = request.app.state.address
     name = ADMIN_COOKIE if path == "/" else INBOX_COOKIE
@@ -82,6 +75,14 @@ async def form_of(request: Request) -> dict[str, str]:
 Form = Annotated[dict[str, str], Depends(form_of)]
 
 
+@router.post("/leave")
+def leave(request: Request, form: Form) -> Response:
+    """Forget the cookie of an administrator."""
+    answer = RedirectResponse("/enter", 303)
+    _set_cookie(answer, request, "/", "", 0)
+    return answer
+
+
 @router.get("/static/{name}")
 def static(name: str) -> Response:
     """Style and scripts."""
@@ -94,5 +95,8 @@ def static(name: str) -> Response:
 @cache
 def files() -> dict[str, bytes]:
     """By name: what lies in the folder; the style begins with that of reports."""
+    from plotly.offline import get_plotlyjs
+
     held = {path.name: path.read_bytes() for path in STATIC.iterdir() if path.suffix in KINDS}
-    return held | {"style.css": STYLE.encode() + held.get("style.css", b"")}
+    style, library = STYLE.encode() + held["style.css"], str(get_plotlyjs()).encode()
+    return held | {"style.css": style, LIBRARY: library, "figures.js": drawing_script(f"/static/{LIBRARY}").encode()}

@@ -33,7 +33,7 @@ HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
@@ -52,6 +52,10 @@ class Address:
     def hosts(self) -> frozenset[str]:
         """What a Host header may say."""
         return frozenset(urlsplit(origin).netloc for origin in self.origins)
+
+    def base(self, host: str) -> str:
+        """The address by which a request has reached it."""
+        return next(origin for origin in self.origins if urlsplit(origin).netloc == host.lower())
 
     @property
     def secure(self) -> bool:

@@ -17,7 +17,7 @@ from gobetween.study.study import Study
 from gobetween.study.transaction import Receipt, Transaction, state_now
 
 T = TypeVar("T")
-LAST = 20  # answers that an inbox shows
+LAST = 10  # answers that an inbox shows
 router = APIRouter(prefix="/api/v1/inbox", tags=["inbox"])
 
 

@@ -6,10 +6,11 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, func, inspect, select, text, update
+from sqlalchemy import Connection, Engine, bindparam, func, inspect, select, text, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from gobetween.errors import Fix, StoreError, StudyError
@@ -31,16 +32,28 @@ class DatabaseRecord:
         self._row = {column: row._mapping[column] for column in STUDY}
         if row.seal != study_seal(self._row):
             raise damaged(place, f"study {row.name!r} is not as it was written")
-        self.spec, self.about = json.loads(row.spec), json.loads(row.about)
-        self.snapshot: Mapping[str, Any] | None = None if row.snapshot is None else json.loads(row.snapshot)
+        self._snapshot: Mapping[str, Any] | None = None  # read when someone wants it
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        return _object(self._row["spec"])
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        return _object(self._row["about"])
+
+    @property
+    def snapshot(self) -> Mapping[str, Any] | None:
+        if self._snapshot is None and self._row["snapshot"] is not None:
+            self._snapshot = _object(self._row["snapshot"])
+        return self._snapshot
 
     @property
     def seq(self) -> int:
         return int(self._row["seq"])
 
     def query(self, number: int) -> QueryRow | None:
-        where = (queries.c.study == self._id) & (queries.c.query == number)
-        found = self._connection.execute(select(queries).where(where)).first()
+        found = self._connection.execute(_QUERY, {"id": self._id, "number": number}).first()
         return None if found is None else self._query_row(found)
 
     def answered(self, mediator: int, last: int) -> list[QueryRow]:
@@ -49,8 +62,7 @@ class DatabaseRecord:
         return [self._query_row(row) for row in found]
 
     def by_key(self, key: str) -> list[dict[str, Any]]:
-        where = (events.c.study == self._id) & (events.c.key == key)
-        found = self._connection.execute(select(events).where(where).order_by(events.c.part)).all()
+        found = self._connection.execute(_BY_KEY, {"id": self._id, "used": key}).all()
         return list(self._events(found, self.seal(found[0].seq - 1))) if found else []
 
     def events_of(self, number: int) -> list[dict[str, Any]]:
@@ -96,12 +108,13 @@ class DatabaseRecord:
         for one in map(_columns, recorded):
             head = event_seal(head, one)
             sealed.append(one | {"study": self._id, "seal": head})
-        self._connection.execute(events.insert(), sealed)
+        self._connection.execute(_ADDED, sealed)
         if rows:
-            self._connection.execute(_upsert(self._connection), [_query_columns(row) | {"study": self._id} for row in rows])
+            changed = [_query_columns(row) | {"study": self._id} for row in rows]
+            self._connection.execute(_upsert(self._connection.dialect.name), changed)
         changes: dict[str, Any] = {"seq": self.seq + len(recorded), "head": head}
         if snapshot is not None:
-            self.snapshot = snapshot
+            self._snapshot = snapshot
             changes["snapshot"] = _json(snapshot)
         self._change(**changes)
 
@@ -110,8 +123,8 @@ class DatabaseRecord:
 
     def _change(self, **values: Any) -> None:
         self._row |= values
-        change = update(studies).where(studies.c.id == self._id)
-        self._connection.execute(change.values(**values, seal=study_seal(self._row)))
+        changes = {f"new_{name}": value for name, value in values.items()} | {"new_seal": study_seal(self._row)}
+        self._connection.execute(_change_of(*values), changes | {"at": self._id})
 
     def seal(self, seq: int) -> str:
         """The seal of an event, to go on from; before the first and after the last there is none."""
@@ -186,15 +199,15 @@ class Database:
     @contextmanager
     def writing(self, name: str) -> Iterator[DatabaseRecord]:
         with self.locking() as connection:
-            yield self._record(connection, _study(name) if self._lite else _locked_study(name), name)
+            yield self._record(connection, _study() if self._lite else _locked_study(), name)
 
     @contextmanager
     def reading(self, name: str) -> Iterator[DatabaseRecord]:
         with self.viewing() as connection:
-            yield self._record(connection, _study(name), name)
+            yield self._record(connection, _study(), name)
 
     def _record(self, connection: Connection, wanted: Any, name: str) -> DatabaseRecord:
-        row = connection.execute(wanted).first()
+        row = connection.execute(wanted, {"called": name}).first()
         if row is None:
             known = ", ".join(map(repr, _names(connection))) or "none"
             raise StudyError(f"{self.place} has no study {name!r} (it has: {known})", fix=Fix("create"))
@@ -205,7 +218,7 @@ class Database:
         if self._clock is not None:
             return self._clock()
         if self._lite:
-            return float(connection.execute(text("SELECT (julianday('now') - 2440587.5) * 86400.0")).scalar_one())
+            return float(connection.execute(_NOW).scalar_one())
         return float(connection.execute(select(func.extract("epoch", func.clock_timestamp()))).scalar_one())
 
     @contextmanager
@@ -317,30 +330,45 @@ def _let_go(engine: Engine, owner: list[int]) -> None:
     engine.dispose(close=owner == [os.getpid()])
 
 
-def _study(name: str, *more: Any) -> Any:
-    """A study's row, with the version of the tables."""
+@cache
+def _study() -> Any:
+    """A study's row by name, with the version of the tables."""
     version = select(schema.c.version).limit(1).scalar_subquery().label("version")
-    return select(studies, version, *more).where(studies.c.name == name)
+    return select(studies, version).where(studies.c.name == bindparam("called"))
 
 
-def _locked_study(name: str) -> Any:
+@cache
+def _locked_study() -> Any:
     """The same with a lock of PostgreSQL, whose holder the server ends when it falls asleep."""
     from gobetween.study.store.postgres import ASLEEP
 
     awake = func.set_config("idle_in_transaction_session_timeout", f"{1000 * ASLEEP:.0f}", True).label("awake")
-    return _study(name, awake).with_for_update(of=studies)
+    return _study().add_columns(awake).with_for_update(of=studies)
 
 
 def _names(connection: Connection) -> list[str]:
     return [str(name) for name in connection.execute(select(studies.c.name).order_by(studies.c.name)).scalars()]
 
 
-def _upsert(connection: Connection) -> Any:
+@cache
+def _upsert(dialect: str) -> Any:
     from sqlalchemy.dialects import postgresql, sqlite
 
-    made: Any = (sqlite if connection.dialect.name == "sqlite" else postgresql).insert(queries)
+    made: Any = (sqlite if dialect == "sqlite" else postgresql).insert(queries)
     names = ("mediator", "status", "slot", "arm", "reward", "worker", "seal")
     return made.on_conflict_do_update(index_elements=["study", "query"], set_={name: made.excluded[name] for name in names})
+
+
+@cache
+def _change_of(*names: str) -> Any:
+    change = update(studies).where(studies.c.id == bindparam("at"))
+    return change.values({name: bindparam(f"new_{name}") for name in (*names, "seal")})
+
+
+_QUERY = select(queries).where(queries.c.study == bindparam("id"), queries.c.query == bindparam("number"))
+_BY_KEY = select(events).where(events.c.study == bindparam("id"), events.c.key == bindparam("used")).order_by(events.c.part)
+_ADDED = events.insert()
+_NOW = text("SELECT (julianday('now') - 2440587.5) * 86400.0")
 
 
 def _columns(one: Mapping[str, Any]) -> dict[str, Any]:
@@ -371,6 +399,11 @@ def _line(values: Sequence[Any], payload: str) -> str:
 
 def _json(value: Any) -> str:
     return _ENCODER.encode(value)
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = json.loads(text)
+    return found
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
