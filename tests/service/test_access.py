@@ -32,7 +32,11 @@ ROUTES = {
     "GET /static/{name}": OPEN,
     "POST /leave": ADMIN,
     "GET /api/v1/openapi.json": ADMIN,
+    "GET /api/v1/metrics": ADMIN,
     "GET /api/v1/studies": ADMIN,
+    "POST /api/v1/studies": ADMIN,
+    "GET /new": ADMIN,
+    "POST /new": ADMIN,
     "GET /api/v1/studies/{study}": ADMIN,
     **{
         f"GET /api/v1/studies/{{study}}/{view}": ADMIN

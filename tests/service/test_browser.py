@@ -225,3 +225,42 @@ def test_an_administrator_makes_links_and_pauses(page: Any, tmp_path: Path) -> N
         page.goto(f"{server.base}/")
         assert "the token is missing" in page.inner_text("main")
         sound(page, server)
+
+
+def test_a_study_is_planned_and_made_from_a_form(page: Any, tmp_path: Path) -> None:
+    path = str(tmp_path / "s.sqlite")
+    gb.Study.create(path, spec(), "study").close()
+    with running(store=path) as server:
+        page.requests.clear()
+        page.context.clear_cookies()
+        enter(page, server, server.access.first)
+        page.get_by_role("link", name="A new study").click()
+        page.get_by_label("Arms").fill("letter = 0.8\ncall = 0.3")
+        page.get_by_label("Mediators", exact=True).fill("North | 0.8, 0.2 | 4 | n@example.org\nSouth | 0.3, 0.7")
+        page.get_by_label("Risk of a wrong answer").fill("3")
+        page.get_by_role("button", name="Make the study").click()
+        field = page.locator("p", has=page.locator("#delta"))
+        assert "a number between 0 and 1" in field.locator(".wrong").inner_text()
+        assert page.get_by_label("Arms").input_value() == "letter = 0.8\ncall = 0.3"
+        for name, text, words in (
+            ("delta", "a", "'a' is not a number"),
+            ("delta", "0.05", ""),
+            ("mediators", "North | 0.8", "must "),
+            ("mediators", "North | a, b", "'a' is not a number"),
+            ("mediators", "North | 0.8, 0.2 | 4 | n@example.org\nSouth | 0.3, 0.7", ""),
+            ("name", "study", "already has a study 'study'"),
+            ("name", "", "a study needs a short name"),
+            ("lease", "soon", "write a time such as"),
+        ):
+            page.locator(f"#{name}").fill(text)
+            page.get_by_role("button", name="What would it cost?" if not words else "Make the study").click()
+            if words:
+                assert words in page.locator("p", has=page.locator(f"#{name}")).locator(".wrong").inner_text(), name
+            if name in ("name", "lease"):
+                page.locator(f"#{name}").fill({"name": "trial", "lease": "3d"}[name])
+        page.get_by_role("button", name="What would it cost?").click()
+        page.get_by_role("heading", name="What it would cost").wait_for()
+        page.get_by_role("button", name="Make the study").click()
+        page.wait_for_url("**/studies/trial")
+        assert server.home.find("trial").study("x").spec.contacts == ("n@example.org", "")
+        sound(page, server)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -105,6 +106,32 @@ def test_every_command_is_there_and_a_key_makes_it_safe_to_repeat(server: Runnin
     assert client.get(f"{at}/spec").json()["spec"]["mediators"] == ["North", "South", "East"]
     assert [query["id"] for query in client.get(f"{at}/pending").json()["queries"]] == [2]
     assert client.get(f"{at}/overdue").json()["queries"] == []
+
+
+def test_a_study_is_made(client: httpx.Client) -> None:
+    study = {"arms": [{"name": "a"}, {"name": "b"}], "mediators": [{"name": "x"}]}
+    made = client.post("/api/v1/studies", json={"name": "made", "study": study})
+    assert (made.status_code, made.json()["study"]) == (201, "made")
+    assert client.post("/api/v1/studies/made/ask", json={}).status_code == 200
+    for body, status, words in (
+        ({"name": "made", "study": study}, 422, "already has a study 'made'"),
+        ({"name": " ", "study": study}, 422, "a study needs a short name"),
+        ({"name": "x", "study": study | {"delta": 3}}, 422, "delta = 3"),
+        ({"name": "x", "study": {}}, 422, "arms is missing"),
+    ):
+        refused = client.post("/api/v1/studies", json=body)
+        assert refused.status_code == status
+        assert words in refused.json()["error"]["sentence"]
+
+
+def test_metrics_and_the_openapi_document_are_there(client: httpx.Client) -> None:
+    text = client.get("/api/v1/metrics").text
+    assert 'gobetween_events_total{study="study"} ' in text
+    assert 'gobetween_requests_total{status="200"} ' in text
+    assert all(re.fullmatch(r"# (HELP|TYPE) .+|[a-z_]+(\{\w+=\".*\"\})? [0-9.e+-]+(inf)?", line) for line in text.splitlines())
+    paths = client.get("/api/v1/openapi.json").json()["paths"]
+    assert "/api/v1/studies/{study}/tell" in paths
+    assert not any(path.startswith(("/inbox", "/studies", "/enter")) for path in paths)
 
 
 def test_names_stand_in_addresses(client: httpx.Client) -> None:

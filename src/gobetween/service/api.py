@@ -16,7 +16,10 @@ from gobetween.errors import StoreError
 from gobetween.pages.exports import csv_blocks
 from gobetween.service import models
 from gobetween.service.call import Called, Json, home_of, queries, recorded, who_of
-from gobetween.service.home import Served, reachable
+from gobetween.service.home import Served, reachable, slug_of
+from gobetween.service.refusals import ForbiddenError
+from gobetween.study.opening import add_study
+from gobetween.study.spec import parse_study
 
 router = APIRouter(prefix="/api/v1")
 ONE = "/studies/{study}"
@@ -37,6 +40,16 @@ def studies(request: Request) -> Json:
     store = who_of(request).store
     found = [served for served in home_of(request).studies() if store in (None, served.store)]
     return Json({"studies": [summary(served) for served in found]})
+
+
+@router.post("/studies", tags=["studies"], status_code=201)
+def create(request: Request, body: models.New) -> Json:
+    """Make a study; `study` has the shape of a study.toml."""
+    who, store = who_of(request), home_of(request).makes
+    if store is None or who.store not in (None, store):
+        raise ForbiddenError("this server makes no studies: start it with --store")
+    add_study(store, body.name, parse_study(body.study, "study"))
+    return Json(summary(home_of(request).find(slug_of(body.name))), 201)
 
 
 def summary(served: Served) -> dict[str, object]:

@@ -13,13 +13,13 @@ from starlette.types import ASGIApp
 from gobetween import __version__
 from gobetween.errors import GoBetweenError, ProblemError, spelled
 from gobetween.files.fields import show
-from gobetween.service import api, entry, inbox, letters, views
+from gobetween.service import api, entry, forms, inbox, letters, metrics, views
 from gobetween.service.access import Access
 from gobetween.service.guard import Address, Guard, refusal, too_large
 from gobetween.service.home import Home
 from gobetween.service.refusals import NotFoundError
 
-ROUTERS = (api.router, inbox.router, entry.router, views.router, letters.router)
+ROUTERS = (api.router, inbox.router, entry.router, views.router, letters.router, forms.router, metrics.router)
 log = logging.getLogger("gobetween")
 ABOUT = (
     "Live studies of gobetween. Every write is one transaction: it is recorded wholly, or refused in one sentence with a "
@@ -44,7 +44,8 @@ def make_app(home: Home, access: Access, address: Address) -> tuple[FastAPI, ASG
     app.add_exception_handler(RequestValidationError, _unreadable)
     app.add_exception_handler(HTTPException, _elsewhere)
     app.add_exception_handler(Exception, _broken)
-    return app, Guard(app, access, address)
+    app.state.tally = tally = metrics.Tally()
+    return app, Guard(app, access, address, tally)
 
 
 async def _refused(request: Request, error: Exception) -> Response:

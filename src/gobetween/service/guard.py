@@ -5,7 +5,7 @@ Whatever is not said to be open here is for administrators: a route that nobody 
 
 from collections.abc import MutableMapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from starlette.concurrency import run_in_threadpool
@@ -18,6 +18,9 @@ from gobetween.errors import GoBetweenError
 from gobetween.service.access import Access, Who
 from gobetween.service.page import plain_page
 from gobetween.service.refusals import ForbiddenError, TokenError, TooLargeError, body_of, sentence_of, status_of
+
+if TYPE_CHECKING:
+    from gobetween.service.metrics import Tally
 
 API, INBOX_API, INBOX = "/api/", "/api/v1/inbox", "/inbox/"
 OPEN = ("/api/v1/health", "/enter")
@@ -66,15 +69,15 @@ class Address:
 class Guard:
     """Around the whole application."""
 
-    def __init__(self, app: ASGIApp, access: Access, address: Address) -> None:
-        self._app, self._access, self._address = app, access, address
+    def __init__(self, app: ASGIApp, access: Access, address: Address, tally: "Tally") -> None:
+        self._app, self._access, self._address, self._tally = app, access, address, tally
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
-        send = _with_headers(send)
+        send = self._sending(send)
         try:
             headers = Headers(scope=scope)
             self._check_origin(scope, headers)
@@ -83,6 +86,19 @@ class Guard:
             await self._app(scope, _bounded(receive, scope), send)
         except GoBetweenError as error:
             await refusal(error, scope["path"])(scope, receive, send)
+
+    def _sending(self, send: Send) -> Send:
+        """With the headers that every answer carries."""
+
+        async def sending(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                self._tally.answers[message["status"]] += 1
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        return sending
 
     def _check_origin(self, scope: Scope, headers: Headers) -> None:
         """Neither a name that somebody else points here, nor a page of somebody else."""
@@ -160,14 +176,3 @@ def _bounded(receive: Receive, scope: Scope) -> Receive:
         return message
 
     return bounded
-
-
-def _with_headers(send: Send) -> Send:
-    async def sending(message: MutableMapping[str, Any]) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                headers.setdefault(name, value)
-        await send(message)
-
-    return sending

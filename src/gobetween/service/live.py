@@ -12,6 +12,7 @@ from gobetween.errors import GoBetweenError
 from gobetween.pages.html import section_html
 from gobetween.pages.live import live_sections
 from gobetween.service.home import Served
+from gobetween.service.metrics import Tally
 from gobetween.study.transaction import shown
 
 LOOK, REST, STALE, ALIVE = 0.5, 2.0, 60.0, 15.0  # seconds between looks, changes, renderings of the same, signs of life
@@ -48,9 +49,10 @@ class Watch:
         """What was rendered last, for those who were woken."""
         return self._rendered
 
-    async def changes(self) -> AsyncIterator[str]:
+    async def changes(self, tally: Tally) -> AsyncIterator[str]:
         """Server-sent events: the number of the last event, whenever there are new ones."""
         self._there += 1
+        tally.live += 1
         if self._task is None:
             self._task = asyncio.create_task(self._look())
         try:
@@ -64,6 +66,7 @@ class Watch:
                     yield ": still here\n\n"
         finally:
             self._there -= 1
+            tally.live -= 1
 
     async def _look(self) -> None:
         """While someone is there."""

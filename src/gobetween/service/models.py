@@ -1,6 +1,6 @@
 """What programs send: the arguments of the commands of a study, by the same names."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -115,3 +115,10 @@ class Entry(Body):
     """A token, to be exchanged for a cookie."""
 
     token: Annotated[str, Field(max_length=200)]
+
+
+class New(Body):
+    """A study, in the shape of a study.toml."""
+
+    name: Annotated[str, Field(max_length=200)]
+    study: dict[str, Any]

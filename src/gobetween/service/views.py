@@ -45,9 +45,10 @@ def home(request: Request) -> HTMLResponse:
         f"<span class=soft>{html.escape(str(one['name']))}, {one['state']}, {one['events']:,} events</span></li>"
         for one in found
     )
+    new = '<p><a href="/new">A new study, or what it would cost</a></p>'
     leave = f'<form method="post" action="/leave">{_proof(request)}<button>Leave</button></form>'
     empty = "<p>There is no study here yet: <code>gobetween init</code> makes one.</p>"
-    return shown("Studies", (f'<ul class="list">{rows}</ul>' if rows else empty) + leave)
+    return shown("Studies", (f'<ul class="list">{rows}</ul>' if rows else empty) + new + leave)
 
 
 @router.get("/studies/{study}")
@@ -101,7 +102,8 @@ async def parts(request: Request, call: Called) -> HTMLResponse:
 @router.get("/studies/{study}/live")
 async def live(request: Request, call: Called) -> StreamingResponse:
     """Says when something has changed."""
-    return StreamingResponse(watch_of(request, call.served).changes(), media_type="text/event-stream")
+    changes = watch_of(request, call.served).changes(request.app.state.tally)
+    return StreamingResponse(changes, media_type="text/event-stream")
 
 
 @router.get("/studies/{study}/events")

@@ -10,6 +10,7 @@ from gobetween import __version__
 from gobetween.errors import Fix, GoBetweenError, StoreError, StudyError
 from gobetween.files.paths import path_of
 from gobetween.files.toml import read_toml
+from gobetween.study.checks import check_some_text
 from gobetween.study.record import Store, present_spec
 from gobetween.study.spec import StudySpec, begun_with, differences, fitting, unfitted
 from gobetween.study.study import Study
@@ -97,8 +98,14 @@ def create_study(where: str | PathLike[str], spec: StudySpec | None, name: str |
     if spec is None:
         raise StudyError("a new study needs a spec: give the path of a study.toml, or spec=…")
     store = open_store(kept, create=True)
-    store.create(name, spec.to_dict(), {"version": __version__, "rules": 1, "created": time.time()})
+    add_study(store, name, spec)
     return Study(store, name, actor)
+
+
+def add_study(store: Store, name: str, spec: StudySpec) -> None:
+    """A new study in a store that is there."""
+    check_some_text("name", name, "name: a study needs a short name")
+    store.create(name, spec.to_dict(), {"version": __version__, "rules": 1, "created": time.time()})
 
 
 def open_or_create_study(where: str | PathLike[str], spec: StudySpec | None, name: str | None, actor: str | None) -> Study:
