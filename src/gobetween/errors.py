@@ -48,6 +48,7 @@ FIXES: Mapping[str, str] = {
     "skip-or-silence": "skip_bad=True leaves them out; silence=True counts rows with neither arm nor reward as silence",
     "status": "status() shows it",
     "surprise": "correct this, or say accept_surprise=True",
+    "tokens": "store.tokens() lists them",
     "trials": "write gb.Binomial(n=10), with yours",
     "which-name": "say what='arm' or what='mediator'",
 }

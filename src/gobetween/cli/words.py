@@ -37,6 +37,7 @@ FIXES: Mapping[str, str] = {
     "skip-or-silence": "--skip-bad leaves them out; --silence counts rows with neither arm nor reward as silence",
     "status": "gobetween status shows it",
     "surprise": "correct this, or say --accept-surprise",
+    "tokens": "gobetween token list shows those there are",
     "trials": "write binomial:n=10, with yours",
     "which-name": "say --arm or --mediator",
 }
