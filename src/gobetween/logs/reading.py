@@ -10,8 +10,8 @@ from gobetween.core.alarms import Claimed
 from gobetween.core.asked import BEST, stopper_for, threshold_for
 from gobetween.core.drift import Moment, moderate, split_after, split_at
 from gobetween.core.evidence import Evidence, next_look, weigh
-from gobetween.core.loops import scan, scan_answers
 from gobetween.core.question import Question
+from gobetween.core.scans import scan, scan_answers
 from gobetween.core.spread import add_rewards, new_spread, scale_of
 from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.stopper import AnyStopper
