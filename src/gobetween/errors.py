@@ -28,6 +28,7 @@ FIXES: Mapping[str, str] = {
     "cancel": "cancel({}) withdraws it",
     "columns": "name columns with mediator=…, arm=…, reward=…",
     "correct": "correct({}, …) changes that",
+    "count": "count=… names a column of numbers of rows",
     "create": "Study.create makes one",
     "family": "the family of other rewards must be said, such as family=gb.Gaussian(sigma=2.0)",
     "join": "add_mediator(name, …) takes in a new one",

@@ -43,7 +43,7 @@ from gobetween.logs.reading import (
     trail_of,
 )
 from gobetween.logs.report import LogReport
-from gobetween.logs.sources import Source, check_sources
+from gobetween.logs.sources import Source, check_sources, each_source
 
 ENOUGH = 100  # rows of two arms before a near-tie is spoken of: with fewer, estimates are often close by chance
 
@@ -68,10 +68,11 @@ def analyse_logs(*sources: Source, executor: Executor | None = None, **options: 
     <LogReport: the best arm is 'letter', certain since row 10 of 80, δ = 0.05>
     """
     chosen, names = options_of(options), check_sources(sources)
-    if executor is not None:
-        return _report(chosen, *_in_parallel(chosen, sources, executor), names)
+    parts = each_source(sources)
+    if executor is not None and chosen.id is None:
+        return _report(chosen, *_in_parallel(chosen, parts, executor), names)
     reading = Reading(chosen)
-    for source in sources:
+    for source in parts:
         reading.read(source)
     return _report(chosen, reading.stats, reading.along, names)
 
@@ -81,7 +82,7 @@ def _in_parallel(options: LogOptions, sources: Sequence[Source], executor: Execu
     counted = [part.result() for part in [executor.submit(count_one, options, source) for source in sources]]
     whole = accepted(merge(counted), options)
     whole.widen(options.known_arms, options.known_mediators)
-    if any(isinstance(source, Iterator) for source in sources):
+    if not options.ordered or any(isinstance(source, Iterator) for source in sources):
         return whole, None
     looking, before = [], LogStats()
     for source, part in zip(sources, counted, strict=True):

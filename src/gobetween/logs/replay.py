@@ -26,7 +26,7 @@ from gobetween.errors import LogError
 from gobetween.export import data_frame, json_safe
 from gobetween.logs.options import LogKeywords, LogOptions, options_of
 from gobetween.logs.reading import Coded, Reading, accepted
-from gobetween.logs.sources import Source, batches, check_sources
+from gobetween.logs.sources import Source, batches, each_source
 from gobetween.simulation.engine import stream
 from gobetween.simulation.summary import mean_and_half_width
 
@@ -89,11 +89,12 @@ class Replay:
 
 def read_rows(options: LogOptions, sources: tuple[Source, ...]) -> LoggedRows:
     """All rows, by mediator; a replay needs them in memory."""
-    check_sources(sources)
+    if not options.ordered:
+        raise LogError("a replay needs single rows: rows that stand for many have lost their order")
     reading = Reading(options, watching=False)
     found: list[Coded] = []
-    for source in sources:
-        for batch in batches(source, options.columns):
+    for source in each_source(sources):
+        for batch in batches(source, options):
             coded = reading.take(batch)
             if coded is not None:
                 found.append(coded)
