@@ -29,6 +29,7 @@ from gobetween.core.stopping import BY_COUNTS
 from gobetween.core.types import Floats
 from gobetween.core.voice import account, family_words
 from gobetween.logs.counts import LogStats, merge
+from gobetween.logs.merging import in_turn
 from gobetween.logs.options import LogKeywords, LogOptions, options_of
 from gobetween.logs.reading import (
     Along,
@@ -42,6 +43,7 @@ from gobetween.logs.reading import (
     moments_along,
     trail_of,
 )
+from gobetween.logs.remarks import remarks
 from gobetween.logs.report import LogReport
 from gobetween.logs.sources import Source, check_sources, each_source
 
@@ -69,21 +71,26 @@ def analyse_logs(*sources: Source, executor: Executor | None = None, **options: 
     """
     chosen, names = options_of(options), check_sources(sources)
     parts = each_source(sources)
-    if executor is not None and chosen.id is None:
-        return _report(chosen, *_in_parallel(chosen, parts, executor), names)
+    if executor is not None and chosen.id is None:  # ids are held against each other
+        found = _in_parallel(chosen, parts, executor)
+        if found is not None:
+            return _report(chosen, *found, names)
     reading = Reading(chosen)
-    for source in parts:
-        reading.read(source)
+    reading.read_all(parts)
     return _report(chosen, reading.stats, reading.along, names)
 
 
-def _in_parallel(options: LogOptions, sources: Sequence[Source], executor: Executor) -> tuple[LogStats, Along | None]:
-    """Count the sources, then look along each of them from what the others before it came to; None if they are read once."""
+def _in_parallel(options: LogOptions, sources: Sequence[Source], executor: Executor) -> tuple[LogStats, Along | None] | None:
+    """Count the sources, then look along each of them from what the others before it came to, unless they are read once; None
+    if they are to be merged.
+    """
     counted = [part.result() for part in [executor.submit(count_one, options, source) for source in sources]]
     whole = accepted(merge(counted), options)
     whole.widen(options.known_arms, options.known_mediators)
     if not options.ordered or any(isinstance(source, Iterator) for source in sources):
         return whole, None
+    if not in_turn(sources, [part.last for part in counted], options):
+        return None
     looking, before = [], LogStats()
     for source, part in zip(sources, counted, strict=True):
         after = LogStats(rows=before.rows, last=before.last)
@@ -139,6 +146,7 @@ def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: 
         bad_count=stats.bad_count,
         trail=trail,
         sources=sources,
+        notes=remarks(stats, options),
     )
 
 

@@ -90,7 +90,8 @@ def parquet_tables(file: Located, columns: Columns, style: Style, threads: bool,
     with reader.ParquetFile(file.path) as start:
         found = columns.among([*start.schema_arrow.names, *file.given], file.shown)
         check_plain(start.schema_arrow, _own(found, file), file.shown)
-    with reader.ParquetFile(file.path, read_dictionary=found.names) as parts:
+    own = [name for name in found.names if name not in file.given]
+    with reader.ParquetFile(file.path, read_dictionary=own) as parts:
         yield from parts.iter_batches(batch_size=ROWS, columns=_own(found, file), use_threads=threads)
 
 

@@ -34,6 +34,13 @@ class Names:
         """The only mediator of a log, in every row."""
         return cls([ONE], np.zeros(rows, np.int64))
 
+    @classmethod
+    def joined(cls, parts: Sequence["Names"]) -> "Names":
+        """Columns one after the other."""
+        values = list(dict.fromkeys(value for part in parts for value in part.values))
+        known = {value: i for i, value in enumerate(values)}
+        return cls(values, np.concatenate([np.array([*(known[v] for v in p.values), -1])[p.codes] for p in parts]))
+
     def of_rows(self, allowed: Sequence[bool], missing: bool = False) -> Bools:
         """Of each row, what is said of its value; of one without a value, whether that is so for `missing`."""
         if all(allowed) and (missing or not len(self.codes) or self.codes.min() >= 0):
@@ -85,6 +92,13 @@ class Batch:
     """With which probability the mediator chose the arm, as the log says."""
     left_out: int = 0
     """Rows that were not asked for."""
+    origins: Ints | None = None
+    """Of which of the `sources` each row is, where they are merged."""
+    sources: tuple[str, ...] = ()
+
+    def origin(self, i: int) -> str:
+        """The source of a row."""
+        return self.source if self.origins is None else self.sources[int(self.origins[i])]
 
     def row(self, i: int) -> int:
         """The number of a row in its source."""

@@ -83,7 +83,7 @@ def _nothing(batch: Batch, options: LogOptions) -> Bools:
 def bad_rows(batch: Batch, good: Bools, options: LogOptions) -> Iterator[BadRow]:
     """The rows that cannot be used, with what is wrong with each."""
     for i in np.flatnonzero(~good).tolist():
-        yield BadRow(batch.source, batch.row(i), *_reason(batch, i, options))
+        yield BadRow(batch.origin(i), batch.row(i), *_reason(batch, i, options))
 
 
 def _named(batch: Batch, options: LogOptions) -> tuple[tuple[str, Names, tuple[str, ...]], ...]:

@@ -60,6 +60,8 @@ class LogStats:
     """Rows that were not asked for."""
     words: frozenset[str] = frozenset()
     """Words, such as yes, that were read as rewards."""
+    renamed: frozenset[str] = frozenset()
+    """Old names that were found and renamed."""
     propensities: dict[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
     """(mediator, arm) → the lowest and highest probability with which the log says that the arm was chosen."""
     disorder: BadRow | None = None
@@ -191,6 +193,7 @@ def merge(parts: Sequence[LogStats]) -> LogStats:
         whole.bad = (whole.bad + part.bad)[:LISTED]
         whole.bad_count += part.bad_count
         whole.left_out, whole.words = whole.left_out + part.left_out, whole.words | part.words
+        whole.renamed |= part.renamed
         for kind, number in part.kinds.items():
             whole.kinds[kind] = whole.kinds.get(kind, 0) + number
         for pair, number in part.missing.items():

@@ -27,7 +27,7 @@ class Filter:
             found = polars.sql_expr(self.text)
         except Exception as error:
             raise LogError(f"where {self.text!r} is no condition in SQL ({short(error)}): write position = 1") from None
-        if not found.meta.is_row_separable() or not found.meta.root_names():
+        if not (_by_rows(found) and found.meta.root_names()):
             raise LogError(f"where {self.text!r} must be a condition on single rows, such as position = 1")
         return found
 
@@ -48,3 +48,15 @@ class Filter:
             return np.asarray(found.fill_null(False).to_numpy(), np.bool_)
         except polars.exceptions.PolarsError as error:
             raise LogError(f"{source}: where {self.text!r} cannot be told of its rows ({short(error)})") from None
+
+
+def _by_rows(expression: Any) -> bool:
+    """Is nothing in an expression about more than one row? So that it does not matter how many are looked at together."""
+    import polars
+
+    try:
+        if not expression.meta.is_row_separable():
+            return False
+    except polars.exceptions.ColumnNotFoundError:  # IN, which wants to know the kind of its column
+        pass
+    return all(map(_by_rows, expression.meta.pop()))

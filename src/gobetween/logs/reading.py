@@ -21,7 +21,8 @@ from gobetween.errors import LogError
 from gobetween.logs.batch import Batch, Names
 from gobetween.logs.checks import bad_rows, first_fall, left_out_rows, named_rows, silent_rows, usable_rows
 from gobetween.logs.counts import BadLogError, BadRow, LogStats
-from gobetween.logs.names import natural, spelled
+from gobetween.logs.merging import all_batches
+from gobetween.logs.names import folded, natural, spelled
 from gobetween.logs.options import LogOptions
 from gobetween.logs.sources import Source, batches, each_source
 
@@ -105,9 +106,14 @@ class Reading:
         """What was seen on the way; None where rows have lost their order."""
         return None if not self.options.ordered else Along(self.claim, self.looks, self.stats.disorder, self.moments)
 
-    def read(self, source: Source, threads: bool = True) -> None:
-        """Take in a source."""
-        for batch in batches(source, self.options, threads=threads):
+    def read(self, source: Source) -> None:
+        """Take in a source, without threads: others read others at the same time."""
+        for batch in batches(source, self.options, threads=False):
+            self.take(batch)
+
+    def read_all(self, sources: Sequence[Any]) -> None:
+        """Take in all sources."""
+        for batch in all_batches(sources, self.options):
             self.take(batch)
 
     def take(self, batch: Batch) -> Coded | None:
@@ -143,6 +149,9 @@ class Reading:
         fold, renamed = self.options.fold, self.options.rename or {}
         if not (fold or renamed):
             return batch
+        present = {*batch.mediators.values, *batch.arms.values}
+        alike = {folded(value) for value in present} if fold else present
+        self.stats.renamed |= {old for old in renamed if (folded(old) if fold else old) in alike}
         made = [
             Names(spelled(names.values, known, renamed, fold), names.codes)
             for names, known in (
@@ -175,7 +184,7 @@ class Reading:
                 self._ids.add(name)
                 continue
             good[i] = silent[i] = False
-            self.stats.refuse([BadRow(batch.source, batch.row(i), reason, kind)])
+            self.stats.refuse([BadRow(batch.origin(i), batch.row(i), reason, kind)])
 
     def _count_many(self, rows: Coded, n: Floats) -> None:
         """Count rows that stand for many; their order is lost."""
@@ -204,7 +213,7 @@ class Reading:
             return
         fall, self.stats.last = first_fall(batch.order, self.stats.last)
         if fall is not None and self.stats.disorder is None:
-            self.stats.disorder = BadRow(batch.source, batch.row(fall), "comes before the row above it")
+            self.stats.disorder = BadRow(batch.origin(fall), batch.row(fall), "comes before the row above it")
 
     def _count_silence(self, batch: Batch, silent: Bools) -> None:
         codes = batch.mediators.codes[silent]
@@ -242,9 +251,9 @@ class Reading:
                 family, self._stopper, constants, self._tally, stats.N_ea, stats.S_ea, e, a, x, stats.rows, unclaimed
             )
             if found >= 0:
-                place = batch.row(int(np.flatnonzero(good)[start + found]))
-                answer = self._named(int(named))
-                self.claim = Claim(", ".join(answer), stats.rows + found + 1, batch.source, place, answer)
+                place = int(np.flatnonzero(good)[start + found])
+                answer, row = self._named(int(named)), stats.rows + found + 1
+                self.claim = Claim(", ".join(answer), row, batch.origin(place), batch.row(place), answer)
             stats.rows += stop - start
             start = stop
             if self.watching and stats.rows >= self._look:
@@ -281,8 +290,7 @@ def accepted(stats: LogStats, options: LogOptions) -> LogStats:
 def count_logs(options: LogOptions, sources: Sequence[Source]) -> LogStats:
     """The statistics of logs together, names in order, with the claim that was found on the way."""
     reading = Reading(options)
-    for source in each_source(sources):
-        reading.read(source)
+    reading.read_all(each_source(sources))
     stats, along = accepted(reading.stats, options), reading.along
     if along is not None:
         stats.claimed, stats.moments = claimed_along(options, stats, along), moments_along(stats, along)
@@ -292,14 +300,14 @@ def count_logs(options: LogOptions, sources: Sequence[Source]) -> LogStats:
 def count_one(options: LogOptions, source: Source) -> LogStats:
     """The statistics of one source; executors call this."""
     reading = Reading(options, watching=False)
-    reading.read(source, threads=False)
+    reading.read(source)
     return reading.stats
 
 
 def look_along(options: LogOptions, source: Source, after: LogStats) -> Along:
     """What is seen on the way through a source that comes after others; executors call this."""
     reading = Reading(options, after=after)
-    reading.read(source, threads=False)
+    reading.read(source)
     along = reading.along
     assert along is not None
     return along

@@ -16,7 +16,7 @@ from gobetween.logs.batch import Batch, no_rows, short
 from gobetween.logs.located import Located, located
 from gobetween.logs.options import LogOptions
 from gobetween.logs.rows import chunks
-from gobetween.logs.tables import Part, header_of, part_batch, tables_of
+from gobetween.logs.tables import Part, header_of, known_table, part_batch, tables_of
 
 
 class Frame(Protocol):
@@ -77,7 +77,7 @@ def _called(source: Source) -> str:
 
 
 def _is_table(source: object) -> bool:
-    kinds = "columns", "column_names", "scanner", "collect_batches", "__arrow_c_stream__"
+    kinds = "collect_batches", "scanner", "__arrow_c_stream__", "column_names", "columns"
     return isinstance(source, Mapping) or any(hasattr(source, kind) for kind in kinds)
 
 
@@ -104,7 +104,7 @@ def _batch(part: Part, header: Sequence[str], options: LogOptions) -> Batch:
 def _table_batches(tables: Iterable[Any], options: LogOptions, source: str) -> Iterator[Batch]:
     """Tables of one source as batches, which know the numbers of their rows."""
     arrow, done = library(), 0
-    for table in tables:
+    for table in map(known_table, tables):
         try:
             found = options.columns.among(header_of(table), source)
             for one in tables_of(table, found.wanted):

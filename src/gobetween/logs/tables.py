@@ -200,6 +200,12 @@ def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
 
 
+def known_table(table: Any) -> Any:
+    """The table itself, or a reader of one that can do no more than be streamed."""
+    named = any(hasattr(table, name) for name in ("collect_schema", "column_names", "schema", "columns"))
+    return table if named or not hasattr(table, "__arrow_c_stream__") else library().RecordBatchReader.from_stream(table)
+
+
 def header_of(table: Any) -> list[str]:
     """Names of columns: of a mapping its keys, of a lazy frame its schema's, of tables their own."""
     if isinstance(table, Mapping):
