@@ -187,7 +187,7 @@ def test_numbers_as_people_write_them(tmp_path: Path) -> None:
         0.5,
         1.0,
     ]
-    with pytest.raises(BadLogError, match=r"row 1: its reward '0,5' is no number \(with a decimal comma, say decimal=','\)"):
+    with pytest.raises(BadLogError, match=r"row 1: its reward '0,5' is no number \(a decimal comma must be said\)"):
         gb.analyse_logs(tmp_path / "y.csv", family=gb.Gaussian(1.0))
     (tmp_path / "z.csv").write_text('arm,reward\na,"1,23"\nb,"1,234"\n')
     with pytest.raises(BadLogError, match=r"1 row cannot be used: .* row 1: its reward '1,23' is no number"):

@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from gobetween.core.mixtures import log_gamma
 from gobetween.core.types import Floats, Ints
 
 
@@ -32,8 +33,8 @@ def log_gap_evidence(m: Ints, n: Ints) -> float:
 
 def _log_kt(m: Ints, n: Ints) -> Floats:
     """Ln KT of m of n, for each group."""
-    gamma = np.vectorize(math.lgamma, otypes=[np.float64])
-    return np.asarray(gamma(m + 0.5) + gamma(n - m + 0.5) - gamma(n + 1.0) - math.log(math.pi))
+    one, other, all_rows = m.astype(np.float64), (n - m).astype(np.float64), n.astype(np.float64)
+    return np.asarray(log_gamma(one + 0.5) + log_gamma(other + 0.5) - log_gamma(all_rows + 1.0)) - math.log(math.pi)
 
 
 def _log_likelihood(m: int, n: int) -> float:

@@ -26,11 +26,11 @@ from gobetween.core.ranks import least_term
 from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.stopper import glr
 from gobetween.core.stopping import BY_COUNTS
-from gobetween.core.types import Floats
 from gobetween.core.voice import account, family_words
 from gobetween.logs.counts import LogStats, merge
 from gobetween.logs.merging import in_turn
 from gobetween.logs.options import LogKeywords, LogOptions, options_of
+from gobetween.logs.policies import declared_policies
 from gobetween.logs.reading import (
     Along,
     Reading,
@@ -86,7 +86,7 @@ def _in_parallel(options: LogOptions, sources: Sequence[Source], executor: Execu
     """
     counted = [part.result() for part in [executor.submit(count_one, options, source) for source in sources]]
     whole = accepted(merge(counted), options)
-    whole.widen(options.known_arms, options.known_mediators)
+    whole.widen(options.counted_arms, options.known_mediators)
     if not options.ordered or any(isinstance(source, Iterator) for source in sources):
         return whole, None
     if not in_turn(sources, [part.last for part in counted], options):
@@ -156,7 +156,7 @@ def _facts(options: LogOptions, stats: LogStats) -> Facts:
         arms=stats.arms,
         mediators=stats.mediators,
         N_ea=np.column_stack([stats.N_ea, stats.silent]) if options.silence else stats.N_ea,
-        declared=_declared(options, stats),
+        declared=declared_policies(options, stats),
         delta=options.delta,
         S_ea=stats.S_ea,
         spread=stats.spread,
@@ -199,22 +199,6 @@ def _near_tie(options: LogOptions, stats: LogStats, tally: Tally) -> NearTie | N
     return near_tie(family, stats.arms, tally, pair, FAR * rows, needed, 0.0)
 
 
-def _declared(options: LogOptions, stats: LogStats) -> list[list[float] | None]:
-    """What is declared of each mediator, in the order of the log's arms."""
-    if options.declared is None:
-        return [None] * len(stats.mediators)
-    places = [options.known_arms.index(name) for name in stats.arms]
-    return [_reordered(options.declared.get(name), places, options.silence) for name in stats.mediators]
-
-
-def _reordered(row: Sequence[float] | Floats | None, places: Sequence[int], silence: bool) -> list[float] | None:
-    """A policy in another order of the arms, of their shares among answers unless silence is counted."""
-    if row is None:
-        return None
-    total = 1.0 if silence else math.fsum(row)  # under 1 where a mediator may stay silent
-    return [float(row[place]) / total for place in places]
-
-
 def _rates(options: LogOptions, tally: Tally, stats: LogStats, evidence: Evidence) -> tuple[float, Bounds | None]:
     """Evidence for each further row of the same mixture, and the bound for the best choice of mediators."""
     mu, family, question = tally.mu_hat, options.family, options.question
@@ -225,6 +209,9 @@ def _rates(options: LogOptions, tally: Tally, stats: LogStats, evidence: Evidenc
     rate = min(float(question.payoff(family, mu, i, b, shares[i], shares[b])[0]) for i, b in pairs)
     policies = stats.N_ea / np.maximum(1, stats.N_ea.sum(axis=1) + stats.silent)[:, None]
     used = stats.N_ea.sum(axis=1) > 0
+    for e, declared in enumerate(declared_policies(options, stats)):
+        if declared is not None:
+            policies[e], used[e] = declared, True
     if not used.all() or len(unreachable_arms(policies)) or not all(family.has_mean(float(m)) for m in mu):
         return rate, None
     try:

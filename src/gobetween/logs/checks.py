@@ -77,7 +77,9 @@ def silent_rows(batch: Batch, options: LogOptions) -> Bools:
 def _nothing(batch: Batch, options: LogOptions) -> Bools:
     """Has a row neither arm nor reward?"""
     empty = batch.arms.of_rows([not _is_name(value, options.names) for value in batch.arms.values], missing=True)
-    return np.asarray(empty & np.isnan(batch.rewards))
+    found: Bools = empty & np.isnan(batch.rewards)
+    found[list(batch.said)] = False  # what is no number is no silence either
+    return found
 
 
 def bad_rows(batch: Batch, good: Bools, options: LogOptions) -> Iterator[BadRow]:
@@ -123,7 +125,7 @@ def _reward_reason(batch: Batch, i: int, options: LogOptions) -> tuple[str, str]
 def _hint(text: str) -> str:
     """What a number with marks in it may be."""
     if re.fullmatch(r"[+-]?[\d.]*,\d+", text.strip()):
-        return " (with a decimal comma, say decimal=',')"
+        return " (a decimal comma must be said)"
     return ""
 
 

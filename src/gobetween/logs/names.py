@@ -1,8 +1,13 @@
 """Names of arms and mediators: their order, those that look alike, and those that are none."""
 
+import csv
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from gobetween.errors import LogError
+from gobetween.files.paths import path_of
 
 #: What stands where a name is missing: a question, not a name, unless someone says that it is one.
 NOTHING = frozenset(("", "-", "--", "—", "?", ".", "n/a", "na", "#n/a", "nan", "null", "none", "nil", "<na>", "undefined"))
@@ -41,3 +46,32 @@ def look_alikes(names: Iterable[str]) -> list[tuple[str, ...]]:
     for name in names:
         groups.setdefault(folded(name), []).append(name)
     return [tuple(sorted(group)) for group in groups.values() if len(group) > 1]
+
+
+def read_renames(texts: Sequence[str]) -> dict[str, str] | None:
+    """Old names and new ones, from texts as old=new or from CSV files of two columns; None where there are none."""
+    found: dict[str, str] = {}
+    for text in texts:
+        for old, new in _file_pairs(text) if "=" not in text or Path(text).is_file() else [_pair(text)]:
+            if found.setdefault(old, new) != new:
+                raise LogError(f"{old!r} is to be renamed to both {found[old]!r} and {new!r}: name it once")
+    return found or None
+
+
+def _pair(text: str) -> tuple[str, str]:
+    old, _, new = text.partition("=")
+    if not old or not new.strip():
+        raise LogError(f"rename {text!r}: write old=new, or name a CSV file of old and new names")
+    return old, new
+
+
+def _file_pairs(path: str) -> list[tuple[str, str]]:
+    try:
+        with path_of(path).open(encoding="utf-8-sig", newline="") as stream:
+            rows = [row for row in csv.reader(stream) if row]
+    except (OSError, ValueError, csv.Error):
+        raise LogError(f"rename {path!r}: is no pair old=new, and no CSV file that can be read") from None
+    for place, row in enumerate(rows, 1):
+        if len(row) != 2 or not row[1].strip():
+            raise LogError(f"{path}: line {place} is not an old and a new name, with a comma between them")
+    return [(old, new) for old, new in rows if (old, new) != ("old", "new")]

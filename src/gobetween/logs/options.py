@@ -145,6 +145,11 @@ class LogOptions:
         return tuple(self.only or ())
 
     @property
+    def counted_arms(self) -> tuple[str, ...]:
+        """Arms that are there whether rows name them or not."""
+        return self.asked_arms or self.known_arms
+
+    @property
     def known_arms(self) -> tuple[str, ...]:
         """All arms that there may be; empty: any."""
         return tuple(self.arms or ())

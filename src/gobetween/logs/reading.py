@@ -78,7 +78,7 @@ class Reading:
         self.options, self.watching = options, watching
         self._ids: set[str] = set()
         self.stats = LogStats(spread=new_spread(0, options.family)) if after is None else after
-        self.stats.widen(options.known_arms, options.known_mediators)
+        self.stats.widen(options.counted_arms, options.known_mediators)
         self.claim: Claim | None = None
         self.looks: list[Look] = []
         self.moments: list[Moment] = []
