@@ -318,3 +318,42 @@ def test_shuffled_files_are_put_in_order(tmp_path: Path, expected: Any) -> None:
         )
     for order in (files, files[::-1]):
         assert essence(gb.analyse_logs(*order, order="at")) == expected
+
+
+def test_every_command_of_the_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The small logs are what their script makes, and docs/logs.md shows every option."""
+    from click.testing import CliRunner
+    from test_docs import ROOT, commands, snippets
+
+    from gobetween.cli.logs import analyse
+    from gobetween.cli.reading import OPTIONS
+
+    monkeypatch.chdir(ROOT)
+    shown = [command for name, text in snippets("sh") if name.startswith("logs.md") for command in commands(text)]
+    analysed = [
+        command[2:] for command in shown if command[:2] == ["logs", "analyse"] and any("logs/" in word for word in command)
+    ]
+    assert len(analysed) >= 9
+    for words in analysed:
+        done = CliRunner().invoke(analyse, words, catch_exceptions=False)
+        assert done.exit_code == 0, (words, done.output)
+    page = (ROOT / "docs" / "logs.md").read_text(encoding="utf-8")
+    for option in analyse.params:
+        assert option.param_type_name == "argument" or all(name in page for name in option.opts), option.opts
+    assert len(OPTIONS) > 20
+
+
+def test_the_example_logs_are_what_their_script_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import runpy
+
+    from test_docs import ROOT
+
+    made = runpy.run_path(str(ROOT / "examples" / "logs" / "make.py"))
+    monkeypatch.setitem(made["main"].__globals__, "FOLDER", tmp_path)
+    made["main"]()
+    for path in (path for path in tmp_path.rglob("*") if path.is_file()):
+        committed = ROOT / "examples" / "logs" / path.relative_to(tmp_path)
+        if path.suffix == ".gz":
+            assert gzip.decompress(path.read_bytes()) == gzip.decompress(committed.read_bytes())
+        else:
+            assert path.read_bytes() == committed.read_bytes()

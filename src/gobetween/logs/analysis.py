@@ -53,18 +53,24 @@ ENOUGH = 100  # rows of two arms before a near-tie is spoken of: with fewer, est
 def analyse_logs(*sources: Source, executor: Executor | None = None, **options: Unpack[LogKeywords]) -> LogReport:
     """What logs say about the best arm, or about another question.
 
-    sources: paths of CSV, JSONL or Parquet files, tables (pandas, polars, Arrow, a dict of columns) or an iterable of tables,
-    in the order in which they were collected. executor: count the sources in parallel, then look along them in parallel for
-    the first claim; the report is the same. options, with their defaults:
+    sources: paths of CSV, JSON, Parquet or Feather files, patterns, folders, lists of paths, tables (pandas, polars, Arrow,
+    DuckDB, anything with the stream interface of Arrow, a dict of columns) or an iterable of tables, in the order in which they
+    were collected. executor: count the sources in parallel, then look along them in parallel for the first claim; the report is
+    the same. options, with their defaults:
 
     - family=Bernoulli(), delta=0.05: what rewards are, and the risk of a wrong answer.
-    - mediator=None, arm="arm", reward="reward", order=None: names of columns. A log without a column "mediator" has one
-      mediator; order is a column that is checked to rise.
+    - mediator=None, arm="arm", reward="reward", order=None: names of columns, of mediators and arms also several. A log without
+      a column "mediator" has one mediator; order is a column that must rise, and by which files that overlap are merged.
     - arms=None, declared=None: names of arms, and policies of mediators in their order, known beforehand; other names are
       then bad rows.
     - skip_bad=False: leave out rows that cannot be used instead of refusing the log.
     - question=BestArm(): what is asked about the arms.
     - silence=False: count rows with neither arm nor reward as silence of their mediator; without it they are bad rows.
+    - count=None, totals=False: a column that says how many rows a row stands for, and whether its reward is their total.
+    - id=None, propensity=None: columns of ids that must differ, and of probabilities with which the arm was chosen.
+    - where=None, only=None: a condition in SQL on single rows, and the arms that are asked about; other rows are left out.
+    - fold=False, rename=None: join names that hardly differ, and old names with their new ones.
+    - separator=None, decimal=".", thousands=None: how text is written.
 
     >>> gb.analyse_logs({"arm": ["letter", "call"] * 40, "reward": [1, 0] * 40})
     <LogReport: the best arm is 'letter', certain since row 10 of 80, δ = 0.05>

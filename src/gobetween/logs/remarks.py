@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from gobetween.core.gaps import log_gap_evidence
+from gobetween.core.types import Ints
 from gobetween.export import numbered
 from gobetween.logs.cells import WORDS
 from gobetween.logs.counts import LogStats
@@ -74,20 +75,21 @@ def _shares(stats: LogStats, side: int) -> list[tuple[str, int, int]]:
 
 
 def _by_arm(stats: LogStats) -> float:
-    """Ln E against "whether a mediator's reward is missing does not depend on the arm": the mean over mediators."""
-    K, found = len(stats.arms), []
-    places = {name: a for a, name in enumerate(stats.arms)}
-    for e, mediator in enumerate(stats.mediators):
-        m = np.zeros(K, np.int64)
-        for (who, arm), number in stats.missing.items():
-            if who == mediator and arm in places:
-                m[places[arm]] += number
-        n = m + stats.N_ea[e]
-        found.append(log_gap_evidence(m[n > 0], n[n > 0]))
+    """Ln E against "whether a mediator's reward is missing does not depend on the arm"."""
+    m = np.zeros_like(stats.N_ea)
+    for (mediator, arm), number in stats.missing.items():
+        if mediator in stats.mediators and arm in stats.arms:
+            m[stats.mediators.index(mediator), stats.arms.index(arm)] = number
+    return log_uneven(m, m + stats.N_ea)
+
+
+def log_uneven(m: Ints, n: Ints) -> float:
+    """The same from missing rewards and rows [E, K]: the mean over mediators."""
+    found = [log_gap_evidence(lacking[rows > 0], rows[rows > 0]) for lacking, rows in zip(m, n, strict=True)]
     return float(np.logaddexp.reduce(found)) - math.log(len(found))
 
 
-def _columns(shares: Iterable[tuple[str, int, int]]) -> tuple[np.ndarray, np.ndarray]:
+def _columns(shares: Iterable[tuple[str, int, int]]) -> tuple[Ints, Ints]:
     m, n = zip(*((m, n) for _, m, n in shares), strict=True)
     return np.array(m, np.int64), np.array(n, np.int64)
 
