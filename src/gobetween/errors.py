@@ -28,6 +28,7 @@ FIXES: Mapping[str, str] = {
     "cancel": "cancel({}) withdraws it",
     "columns": "name columns with mediator=…, arm=…, reward=…",
     "correct": "correct({}, …) changes that",
+    "count": "count=… names a column of numbers of rows",
     "create": "Study.create makes one",
     "expected": "write gb.Gaussian(sigma=None, expected=2.0), with yours",
     "family": "the family of other rewards must be said, such as family=gb.Gaussian(sigma=2.0)",

@@ -21,12 +21,13 @@ def test_bad_rows_are_counted_and_listed(tmp_path: Path) -> None:
     listed = [(row.row, row.reason) for row in caught.value.bad]
     assert [number for number, _ in sorted(listed)] == [2, 3, 4, 5, 6, 8, 9, 10, 12]
     reasons = dict(listed)
-    assert reasons[2] == reasons[8] == "its reward is missing or no number"
+    assert reasons[2] == "its reward 'x' is no number"
+    assert reasons[8] == reasons[9] == "its reward is missing"
     assert (reasons[3], reasons[4]) == ("has no arm", "has no mediator")
     assert reasons[5] == "reward 0.5 is not possible: a bernoulli reward is 0 or 1 (the default family: others must be said)"
     assert reasons[6] == "has 2 cells, the header 3"
     assert "9 rows cannot be used" in str(caught.value)
-    assert f"{path} row 2, {path} row 8, {path} row 9: its reward is missing or no number" in str(caught.value)
+    assert f"{path} row 8, {path} row 9: its reward is missing" in str(caught.value)
     found = gb.analyse_logs(path, skip_bad=True)
     assert (found.rows, found.bad_count) == (4, 9)
 

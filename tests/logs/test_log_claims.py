@@ -10,8 +10,10 @@ from log_tables import naive_claim, table
 
 import gobetween as gb
 from gobetween.core.jit import ENABLED
-from gobetween.core.loops import scan
-from gobetween.core.state import new_tally
+from gobetween.core.scans import scan
+from gobetween.core.state import count, new_tally
+from gobetween.core.stopper import judge
+from gobetween.core.stopping import BY_COUNTS
 from gobetween.simulation.summary import exact_interval
 
 
@@ -78,3 +80,32 @@ def test_the_first_claim_is_exact_when_the_leader_changes(columns: dict[str, lis
     found = gb.analyse_logs(columns, family=gb.Bernoulli())
     assert found.claim is not None
     assert (found.claim.arm, found.claim.row) == expected
+
+
+@pytest.mark.skipif(not ENABLED, reason="thousands of verdicts are for compiled code")
+@pytest.mark.parametrize("family", [gb.Bernoulli(), gb.Gaussian(1.0)], ids=repr)
+def test_the_first_claim_is_that_of_looking_at_every_row(family: Any) -> None:
+    """Also where blocks are long, leaders change, likelihood ratios are about what is needed, and most rewards are alike."""
+    for seed, (K, gap) in enumerate([(2, 0.05), (2, 0.0), (3, 0.06), (5, 0.1), (40, 0.3), (3, 0.02)]):
+        rng, n = np.random.default_rng([seed, 7]), 4000
+        arms = np.concatenate([rng.integers(0, 2, 50), rng.choice(K, n, p=rng.dirichlet(np.ones(K) * 5))])
+        means = 0.4 + gap * (np.arange(K) == K - 1)
+        rewards = (rng.random(len(arms)) < means[arms]).astype(float)
+        if family.name == "gaussian":
+            rewards = rewards + 0.3 * rng.standard_normal(len(arms))
+        constants, stopper, tally = np.array([BY_COUNTS.threshold(K, 0.2, family)]), BY_COUNTS.at_work(K, family), new_tally(K)
+        expected = -1, -1
+        for row, (a, x) in enumerate(zip(arms, rewards, strict=True)):
+            count(tally, a, x)
+            best, passed = judge(stopper, family, tally, row + 1, constants, 0)
+            if passed:
+                expected = row, best
+                break
+        rewards.setflags(write=False)
+        N_ea, S_ea, counted = np.zeros((1, K), np.int64), np.zeros((1, K)), new_tally(K)
+        everywhere, t = np.zeros(len(arms), np.int64), 0 if seed % 2 else 3_000_000  # as if far into a log: long blocks
+        found = scan(family, BY_COUNTS.at_work(K, family), constants, counted, N_ea, S_ea, everywhere, arms, rewards, t, True)
+        assert found == expected, (K, gap)
+        assert N_ea[0].tolist() == counted.N_a.tolist() == np.bincount(arms, minlength=K).tolist()
+        assert (counted.mu_hat == counted.S_a / np.maximum(1, counted.N_a)).all()
+        assert (S_ea[0] == counted.S_a).all()

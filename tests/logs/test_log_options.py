@@ -8,7 +8,7 @@ from log_tables import POLICIES, table
 
 import gobetween as gb
 from gobetween.core.question import Question
-from gobetween.logs.batch import Columns
+from gobetween.logs.columns import Columns
 from gobetween.logs.options import LogKeywords, LogOptions
 
 
@@ -23,7 +23,9 @@ def test_keywords_are_the_fields() -> None:
 
 def test_a_column_of_mediators_is_optional_unless_it_was_asked_for() -> None:
     assert LogOptions().columns == Columns("mediator", explicit=False)
-    assert LogOptions(mediator="clinic", arm="a", reward="r", order="o").columns == Columns("clinic", "a", "r", "o", True)
+    assert LogOptions(mediator="clinic", arm="a", reward="r", order="o").columns == Columns(
+        "clinic", "a", "r", "o", explicit=True
+    )
     assert LogOptions(arms=["a"], declared={"m": [1.0]}).columns.explicit
 
 

@@ -149,7 +149,11 @@ def test_odd_tables() -> None:
             "who,arm\nm,a\n",
             r"x.csv: has no column 'reward' \(it has 'who', 'arm'\); name columns with mediator=…, arm=…",
         ),
-        ("x.txt", "mediator,arm,reward\n", "x.txt: is not known as a log by its name: .csv, .tsv, .jsonl or .parquet"),
+        (
+            "x.txt",
+            "mediator,arm,reward\n",
+            "x.txt: is not known as a log by its name: .csv, .tsv, .jsonl, .json, .parquet or .feather",
+        ),
         ("x.parquet", "no parquet", "x.parquet: is not a Parquet file that can be read"),
         ("x.jsonl", '{"arm": "a"}\n', "x.jsonl: has no column 'reward'"),
     ],

@@ -69,7 +69,7 @@ def test_only_rows_with_neither_are_silence(tmp_path: Path) -> None:
         gb.analyse_logs(path, silence=True)
     assert "3 rows cannot be used" in str(caught.value)
     assert f"{path} row 3: has no arm" in str(caught.value)
-    assert f"{path} row 4: its reward is missing or no number" in str(caught.value)
+    assert f"{path} row 4: its reward is missing" in str(caught.value)
     found = gb.analyse_logs(path, silence=True, skip_bad=True)
     assert (found.silent, found.rows, found.bad_count) == ({"m": 1}, 2, 3)
 

@@ -1,17 +1,17 @@
 """`gobetween init`: write a working study.toml and make its store."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gobetween.cli.plan import question_of
 from gobetween.cli.plugins import ready
+from gobetween.cli.reading import Source, reading
 from gobetween.cli.template import TEMPLATE
 from gobetween.cli.terminal import show, target
 from gobetween.cli.verb import leave
-from gobetween.cli.words import choice
 from gobetween.cli.work import small_log
 from gobetween.errors import StudyError, without_passwords
 from gobetween.export import numbered
@@ -21,56 +21,48 @@ if TYPE_CHECKING:
     from gobetween.core.family import Family
     from gobetween.core.question import Question
     from gobetween.logs.counts import LogStats
+    from gobetween.logs.options import LogOptions
     from gobetween.study.transaction import Receipt
+
+
+FROM = click.option(
+    "--from-log",
+    "files",
+    multiple=True,
+    type=click.Path(allow_dash=True),
+    help="Begin from a log; repeat it for several files.",
+)
 
 
 @click.command("init")
 @click.argument("file", default="study.toml", type=click.Path())
-@click.option("--from-log", "logs", multiple=True, type=click.Path(), help="Begin from a log; repeat it for several files.")
-@click.option("--mediator", help="Column of mediators in the log [default: mediator].")
-@click.option("--arm", default="arm", show_default=True, help="Column of arms in the log.")
-@click.option("--reward", default="reward", show_default=True, help="Column of rewards in the log.")
-@choice("family", "Family of the log's rewards, for a new FILE: {words} [default: bernoulli].")
-@choice("question", "What a study from a log shall find out, for a new FILE: {words} [default: {default}].", metavar="QUESTION")
 @click.option(
     "--store", help="Where to keep it: a SQLite file or postgresql://user@host/database [default: FILE with .sqlite]."
 )
-@click.option("--skip-bad", is_flag=True, help="Leave out rows of the log that cannot be used.")
-@click.option("--silence", is_flag=True, help="Count rows of the log with neither arm nor reward as silence.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/live.md).")
-def command(
-    file: str,
-    store: str | None,
-    logs: tuple[str, ...],
-    mediator: str | None,
-    arm: str,
-    reward: str,
-    family: str | None,
-    question: str | None,
-    skip_bad: bool,
-    silence: bool,
-    as_json: bool,
-) -> None:
+@reading(FROM)
+def command(log: Source, file: str, store: str | None, as_json: bool) -> None:
     """Write a commented, working study file and make its store; an existing FILE is kept and gets its store.
 
-    With --from-log the study begins from what a log holds (docs/logs.md says what must be true of it).
+    With --from-log the study begins from what a log holds (docs/logs.md says what must be true of it); all other options but
+    --store and --json are about that log.
     """
     path = path_of(file)
     if path.suffix != ".toml":
         raise StudyError(f"{file}: name a file that ends in .toml")
     if store is not None and without_passwords(store) != store:
         raise StudyError("--store: holds a password: leave it out and set PGPASSWORD in the environment")
-    ready(plain=not logs or small_log(logs, arm))
+    logs = log.files
+    ready(plain=not logs or small_log(logs, log.arm))
     from gobetween.study.opening import store_of
     from gobetween.study.transaction import verdict_words
 
     made = not path.exists()
-    if question is not None and not (logs and made):
-        raise StudyError(f"--question is for a new file from a log: write question = … into {file}")
-    asked = question_of(question, None)
-    stats = _read(path, logs, (mediator, arm, reward), family, asked, skip_bad, silence) if logs else None
+    _check_said(log, file, made)
+    found = _read(path, log) if logs else None
+    stats = None if found is None else found[0]
     if made:
-        _write(path, store, stats, family, asked, silence)
+        _write(path, store, found)
     elif store is not None and store_of(path)[0] not in (store, str(path.parent / store)):
         raise StudyError(f'{file} exists: write store = "{store}" into it, then run gobetween init again')
     receipt = _create(path, made, stats, logs)
@@ -90,12 +82,18 @@ def command(
     leave(None if receipt is None else receipt.alarm)
 
 
-def _write(
-    path: Path, store: str | None, stats: "LogStats | None", family: str | None, asked: "Question", silence: bool
-) -> None:
+def _check_said(log: Source, file: str, made: bool) -> None:
+    """What is said of a log that there is not, and what an existing file says itself, is refused."""
+    for option, said in (("question", log.question), ("family", log.family), ("delta", log.delta), ("declared", log.declared)):
+        if said is not None and not (log.files and made):
+            instead = f"write {option} = … into {file}" if option != "declared" else f"{file} declares itself"
+            raise StudyError(f"--{option} is for a new file from a log: {instead}")
+
+
+def _write(path: Path, store: str | None, found: "tuple[LogStats, LogOptions] | None") -> None:
     kept = "" if store is None else f"\n# where the study is kept\nstore = {_toml(store)}\n"
     with target(str(path)) as stream:
-        stream.write(TEMPLATE.format(store=kept) if stats is None else _from_log(stats, family, asked, silence, kept))
+        stream.write(TEMPLATE.format(store=kept) if found is None else _from_log(*found, kept))
 
 
 def _create(path: Path, made: bool, stats: "LogStats | None", logs: tuple[str, ...]) -> "Receipt | None":
@@ -119,54 +117,44 @@ def _create(path: Path, made: bool, stats: "LogStats | None", logs: tuple[str, .
         raise
 
 
-def _read(
-    path: Path,
-    logs: tuple[str, ...],
-    names: tuple[str | None, str, str],
-    family: str | None,
-    asked: "Question",
-    skip_bad: bool,
-    silence: bool,
-) -> "LogStats":
-    """The statistics of the logs; the family and the question are those of the study file where there is one."""
-    from gobetween.cli.logs import family_of
-    from gobetween.core.families import DEFAULT
-    from gobetween.logs.options import LogOptions
+def _read(path: Path, log: Source) -> "tuple[LogStats, LogOptions]":
+    """The statistics of the logs; family, question and delta are those of the study file where there is one."""
+    from gobetween.logs.options import options_of
     from gobetween.logs.reading import count_logs
     from gobetween.study.spec import StudySpec
 
-    if path.exists() and family is not None:
-        raise StudyError(f"{path} says the family: leave out --family")
     spec = StudySpec.from_toml(path) if path.exists() else None
-    chosen, delta = (DEFAULT if family is None else family_of(family), 0.05) if spec is None else (spec.family, spec.delta)
-    asked = asked if spec is None else spec.question
-    mediator, arm, reward = names
-    options = LogOptions(
-        chosen, delta, mediator=mediator, arm=arm, reward=reward, skip_bad=skip_bad, question=asked, silence=silence
-    )
-    return count_logs(options, logs)
+    said: Any = log.arguments() if spec is None else {"family": spec.family, "delta": spec.delta, "question": spec.question}
+    options = options_of(said | log.reading())
+    return count_logs(options, log.files), options
 
 
-def _from_log(stats: "LogStats", family: str | None, asked: "Question", silence: bool, kept: str) -> str:
-    """A study file with the log's arms and mediators; their policies are estimated along the way."""
-    from gobetween.cli.logs import family_of
+def _from_log(stats: "LogStats", options: "LogOptions", kept: str) -> str:
+    """A study file with the log's arms and mediators; policies that are not declared are estimated along the way."""
     from gobetween.core.asked import BEST
-    from gobetween.core.families import DEFAULT
+    from gobetween.logs.policies import declared_policies
 
-    chosen = DEFAULT if family is None else family_of(family)
+    policies = declared_policies(options, stats)
     lines = [
-        "# A study that begins from a log: arms and mediators are the log's, policies are estimated from it.",
+        "# A study that begins from a log: arms and mediators are the log's, policies not written here are estimated from it.",
         'title = "A study that begins from a log"',
-        f"family = {_table(chosen)}",
-        *([] if asked == BEST else [f"question = {_table(asked)}"]),
-        "delta = 0.05",
-        *(["silent = true"] if silence else []),
+        f"family = {_table(options.family)}",
+        *([] if options.question == BEST else [f"question = {_table(options.question)}"]),
+        f"delta = {options.delta!r}",
+        *(["silent = true"] if options.silence else []),
         'lease = "3d"',
         kept,
         *(f"[[arms]]\nname = {_toml(name)}\n" for name in stats.arms),
-        *(f"[[mediators]]\nname = {_toml(name)}\n" for name in stats.mediators),
+        *(_mediator(name, stats.arms, policy) for name, policy in zip(stats.mediators, policies, strict=True)),
     ]
     return "\n".join(lines)
+
+
+def _mediator(name: str, arms: Sequence[str], policy: Sequence[float] | None) -> str:
+    lines = ["[[mediators]]", f"name = {_toml(name)}"]
+    if policy is not None:
+        lines.append(f"policy = {{ {', '.join(f'{_toml(arm)} = {p!r}' for arm, p in zip(arms, policy, strict=True))} }}")
+    return "\n".join([*lines, ""])
 
 
 def _table(value: "Family | Question") -> str:

@@ -1,23 +1,17 @@
 """`gobetween logs`: the best arm from data that others have collected; sampling rules replayed on it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from gobetween.cli.plan import question_of
 from gobetween.cli.plugins import ready
+from gobetween.cli.reading import Source, reading
 from gobetween.cli.terminal import print_json, show, show_page
 from gobetween.cli.verb import leave
-from gobetween.cli.words import choice, told
 from gobetween.cli.work import small_log
-from gobetween.errors import GoBetweenError, LogError
 from gobetween.export import numbered
 
 if TYPE_CHECKING:
-    from gobetween.core.family import Family
     from gobetween.logs.report import LogReport
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/logs.md).")
@@ -28,87 +22,19 @@ def command() -> None:
     """Logs of (mediator, arm, reward): what they say, and what other rules would have needed."""
 
 
-@dataclass(frozen=True)
-class Source:
-    """What the options say of a log."""
-
-    files: tuple[str, ...]
-    mediator: str | None
-    arm: str
-    reward: str
-    order: str | None
-    family: str | None
-    delta: float | None
-    declared: str | None
-    skip_bad: bool
-    question: str | None
-    silence: bool
-
-    def arguments(self) -> dict[str, Any]:
-        """For analyse_logs and replay_logs; what is not said is taken from the declared file, or is the default."""
-        from gobetween.core.asked import BEST
-        from gobetween.core.families import DEFAULT
-
-        found: dict[str, Any] = {"family": DEFAULT, "delta": 0.05, "arms": None, "declared": None, "question": BEST}
-        if self.declared is not None:
-            from gobetween.study.spec import StudySpec
-
-            spec = StudySpec.from_toml(self.declared)
-            policies = dict(zip(spec.mediators, spec.policies, strict=True))
-            found |= {"family": spec.family, "delta": spec.delta, "arms": spec.arms, "declared": policies}
-            found["question"] = spec.question
-        if self.family is not None:
-            found["family"] = family_of(self.family)
-        if self.delta is not None:
-            found["delta"] = self.delta
-        found["question"] = question_of(self.question, found["question"])
-        columns = {"mediator": self.mediator, "arm": self.arm, "reward": self.reward, "order": self.order}
-        return found | columns | {"skip_bad": self.skip_bad, "silence": self.silence}
-
-
-def source(function: Callable[..., None]) -> Callable[..., None]:
-    """Options that say what a log is, given to the function as a Source."""
-
-    @wraps(function)
-    def run(**said: Any) -> None:
-        function(Source(**{name: said.pop(name) for name in Source.__dataclass_fields__}), **said)
-
-    for option in (
-        click.option("--silence", is_flag=True, help="Count rows with neither arm nor reward as silence of their mediator."),
-        click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be used, and report them."),
-        click.option(
-            "--declared", type=click.Path(), help="A plan or study file: arms, mediators, policies, family, delta and question."
-        ),
-        click.option("--delta", type=float, help="Risk of a wrong answer [default: the file's, or 0.05]."),
-        choice("question", "What to find out: {words} [default: the file's, or {default}].", metavar="QUESTION"),
-        choice("family", "{words} [default: the file's, or bernoulli]."),
-        click.option("--order", help="Column of time or row order, to be checked."),
-        click.option("--reward", default="reward", show_default=True, help="Column of rewards."),
-        click.option("--arm", default="arm", show_default=True, help="Column of arms."),
-        click.option("--mediator", help="Column of mediators [default: mediator; without it the log has one mediator]."),
-        click.argument("files", nargs=-1, required=True, type=click.Path()),
-    ):
-        run = option(run)
-    return run
-
-
-def family_of(text: str) -> "Family":
-    """gaussian:sigma=2 as a family."""
-    from gobetween.files.rules import parse_family, table_of
-
-    try:
-        return parse_family(table_of(text))
-    except GoBetweenError as error:
-        raise LogError(f"--family {text}: {told(error)}") from None
+FILES = click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True))
 
 
 @command.command("analyse")
-@source
+@reading(FILES)
 @click.option("--workers", type=click.IntRange(min=1), help="Read files in parallel, twice; the answer is the same.")
 @click.option("--report", "report_to", type=click.Path(), help="Folder for report.html.")
 @JSON
 def analyse(log: Source, workers: int | None, report_to: str | None, as_json: bool) -> None:
-    """Is the answer certain, and since which row? If not, what is missing? Exit status 3 if an alarm breaks the guarantee."""
+    """Is the answer certain, and since which row? If not, what is missing? Exit status 3 if an alarm breaks the guarantee.
+
+    FILES are CSV, JSON, Parquet or Feather, text also packed (.gz, .zst); patterns, folders, or - for standard input.
+    """
     ready(plain=small_log(log.files, log.arm))
     from gobetween.pages.log import arm_grid, policy_grid, sentences
 
@@ -140,7 +66,7 @@ def _analysed(log: Source, workers: int | None) -> "LogReport":
 
 
 @command.command("replay")
-@source
+@reading(FILES)
 @click.option(
     "--sampling", metavar="RULE", help="As in gobetween simulate [default: unknown; for other questions than best-arm pursuit]."
 )

@@ -17,6 +17,7 @@ FIXES: Mapping[str, str] = {
     "cancel": "gobetween cancel {} withdraws it",
     "columns": "name columns with --mediator, --arm, --reward",
     "correct": "gobetween correct {} changes that",
+    "count": "--count names a column of numbers of rows",
     "create": "gobetween init makes one",
     "expected": 'write it in the file: family = { name = "gaussian", sigma = "unknown", expected = 2.0 }, with yours',
     "family": 'the family of other rewards must be said, in a file such as family = { name = "gaussian", sigma = 2.0 }',

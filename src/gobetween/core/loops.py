@@ -1,19 +1,13 @@
-"""The step compiled into loops: simulated runs, replays of logged rows, and the verdict along a log."""
-
-import math
+"""The step compiled into loops: simulated runs and replays of logged rows."""
 
 import numpy as np
 
-from gobetween.core.eprocess import pair_at
-from gobetween.core.examiner import Examiner
-from gobetween.core.family import Family, coordinate, count_reward, divergence, draw, forget_rewards
-from gobetween.core.jit import index, leaf, part
-from gobetween.core.ranks import within_reach
+from gobetween.core.family import Family, draw, forget_rewards
+from gobetween.core.jit import index, leaf
 from gobetween.core.sampler import AnySampler
-from gobetween.core.state import State, Tally, best_seen, clear, count
+from gobetween.core.state import State, clear
 from gobetween.core.step import choose, observe, verdict
-from gobetween.core.stopper import AnyStopper, Stopper, answer, judge, restart
-from gobetween.core.transport import evidence
+from gobetween.core.stopper import AnyStopper, answer, restart
 from gobetween.core.types import Bools, Floats, Ints
 
 NONE = index(0)
@@ -132,117 +126,3 @@ def replay_run(
         best, passed = verdict(family, stopper, state.tally, t, pulled[row], rewards[row], constants, NONE)
         if passed > 0:
             return t, best, -1
-
-
-@part
-def count_row(family: Family, N_ea: Ints, S_ea: Floats, tally: Tally, e: int, a: int, x: float) -> None:
-    """One more row of a log: by mediator and arm, and by arm."""
-    N_ea[e, a] += 1
-    S_ea[e, a] += x
-    count(tally, a, x)
-    count_reward(family, a, x, 1.0)
-
-
-@leaf
-def scan(
-    family: Family,
-    stopper: Stopper,
-    constants: Floats,
-    tally: Tally,
-    N_ea: Ints,
-    S_ea: Floats,
-    mediators: Ints,
-    arms: Ints,
-    rewards: Floats,
-    t: int,
-    watching: bool,
-) -> tuple[int, int]:
-    """Count rows; while watching, the row at which the verdict is first reached and the arm it names, or −1.
-
-    The verdict of every row is exact, but seldom computed. At the pooled mean m of leader and closest rival, Z and the mixtures
-    bound the evidence from above; a further reward x of either arm raises that bound by at most d(x, m), those of others not at
-    all. The stopper is that of `BY_COUNTS`.
-    So no verdict is possible until the slack is used up or the leader changes.
-    """
-    found, named = -1, -1
-    leader, rival, slack, m = -1, -1, 0.0, 0.0
-    for i in range(arms.shape[0]):
-        e, a, x = mediators[i], arms[i], rewards[i]
-        before = tally.mu_hat[a]
-        count_row(family, N_ea, S_ea, tally, e, a, x)
-        t += 1
-        if not watching:
-            continue
-        best = leader
-        if (
-            leader < 0
-            or (a == leader and tally.mu_hat[a] < before)
-            or (a != leader and tally.mu_hat[a] >= tally.mu_hat[leader])
-        ):
-            best = best_seen(tally.mu_hat)
-        if best == leader and slack > 0.0:
-            if a in (leader, rival):
-                slack -= divergence(family, x, m, 1.0, 0.0)
-            if slack > 0.0:
-                continue
-        leader, rival, slack, m = best, -1, 0.0, 0.0
-        rival = closest(family, tally, best)
-        if rival < 0:
-            leader = -1
-            continue
-        m = (tally.S_a[best] + tally.S_a[rival]) / (tally.N_a[best] + tally.N_a[rival])
-        N_a, mu = tally.N_a, tally.mu_hat
-        Z = evidence(family, mu[best], mu[rival], float(N_a[best]), float(N_a[rival]))[0]
-        slack = constants[0] - within_reach(stopper.ranks, Z)
-        if not slack > 0.0:
-            value = pair_at(family, tally, stopper.ranks.pairing, best, rival, coordinate(family, m))[0]
-            slack = constants[0] - stopper.ranks.base - value
-        if not slack > 0.0:
-            best, passed = judge(stopper, family, tally, t, constants, NONE)
-            if passed > 0:
-                found, named, watching = i, best, False
-    return found, named
-
-
-@leaf
-def scan_answers(
-    family: Family,
-    examiner: Examiner | Stopper,
-    constants: Floats,
-    tally: Tally,
-    N_ea: Ints,
-    S_ea: Floats,
-    mediators: Ints,
-    arms: Ints,
-    rewards: Floats,
-    t: int,
-    watching: bool,
-) -> tuple[int, int]:
-    """The same for another question than the best arm or where σ is not known, looked at in every row: the leader then; the
-    answer is in the examiner's mask.
-    """
-    found, named = -1, -1
-    for i in range(arms.shape[0]):
-        e, a, x = mediators[i], arms[i], rewards[i]
-        count_row(family, N_ea, S_ea, tally, e, a, x)
-        t += 1
-        if watching:
-            best, passed = judge(examiner, family, tally, t, constants, NONE)
-            if passed > 0:
-                found, named, watching = i, best, False
-    return found, named
-
-
-@leaf
-def closest(family: Family, tally: Tally, best: int) -> int:
-    """The rival with the least evidence against it; −1 while some arm has not been seen."""
-    least, found = math.inf, -1
-    for b in range(tally.mu_hat.shape[0]):
-        if tally.N_a[b] == 0:
-            return -1
-        if b != best:
-            mu, N_a = tally.mu_hat, tally.N_a
-            f = evidence(family, mu[best], mu[b], float(N_a[best]), float(N_a[b]))[0]
-            if f < least:
-                least, found = f, b
-    return found

@@ -28,10 +28,11 @@ from gobetween.core.ranks import least_term
 from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.stopper import glr
 from gobetween.core.stopping import BY_COUNTS
-from gobetween.core.types import Floats
 from gobetween.core.voice import account, family_words
 from gobetween.logs.counts import LogStats, merge
+from gobetween.logs.merging import in_turn
 from gobetween.logs.options import LogKeywords, LogOptions, options_of
+from gobetween.logs.policies import declared_policies
 from gobetween.logs.reading import (
     Along,
     Reading,
@@ -44,8 +45,9 @@ from gobetween.logs.reading import (
     moments_along,
     trail_of,
 )
+from gobetween.logs.remarks import remarks
 from gobetween.logs.report import LogReport
-from gobetween.logs.sources import Source, check_sources
+from gobetween.logs.sources import Source, check_sources, each_source
 
 ENOUGH = 100  # rows of two arms before a near-tie is spoken of: with fewer, estimates are often close by chance
 
@@ -53,38 +55,50 @@ ENOUGH = 100  # rows of two arms before a near-tie is spoken of: with fewer, est
 def analyse_logs(*sources: Source, executor: Executor | None = None, **options: Unpack[LogKeywords]) -> LogReport:
     """What logs say about the best arm, or about another question.
 
-    sources: paths of CSV, JSONL or Parquet files, tables (pandas, polars, Arrow, a dict of columns) or an iterable of tables,
-    in the order in which they were collected. executor: count the sources in parallel, then look along them in parallel for
-    the first claim; the report is the same. options, with their defaults:
+    sources: paths of CSV, JSON, Parquet or Feather files, patterns, folders, lists of paths, tables (pandas, polars, Arrow,
+    DuckDB, anything with the stream interface of Arrow, a dict of columns) or an iterable of tables, in the order in which they
+    were collected. executor: count the sources in parallel, then look along them in parallel for the first claim; the report is
+    the same. options, with their defaults:
 
     - family=Bernoulli(), delta=0.05: what rewards are, and the risk of a wrong answer.
-    - mediator=None, arm="arm", reward="reward", order=None: names of columns. A log without a column "mediator" has one
-      mediator; order is a column that is checked to rise.
+    - mediator=None, arm="arm", reward="reward", order=None: names of columns, of mediators and arms also several. A log without
+      a column "mediator" has one mediator; order is a column that must rise, and by which files that overlap are merged.
     - arms=None, declared=None: names of arms, and policies of mediators in their order, known beforehand; other names are
       then bad rows.
     - skip_bad=False: leave out rows that cannot be used instead of refusing the log.
     - question=BestArm(): what is asked about the arms.
     - silence=False: count rows with neither arm nor reward as silence of their mediator; without it they are bad rows.
+    - count=None, totals=False: a column that says how many rows a row stands for, and whether its reward is their total.
+    - id=None, propensity=None: columns of ids that must differ, and of probabilities with which the arm was chosen.
+    - where=None, only=None: a condition in SQL on single rows, and the arms that are asked about; other rows are left out.
+    - fold=False, rename=None: join names that hardly differ, and old names with their new ones.
+    - separator=None, decimal=".", thousands=None: how text is written.
 
     >>> gb.analyse_logs({"arm": ["letter", "call"] * 40, "reward": [1, 0] * 40})
     <LogReport: the best arm is 'letter', certain since row 10 of 80, δ = 0.05>
     """
     chosen, names = options_of(options), check_sources(sources)
-    if executor is not None:
-        return _report(chosen, *_in_parallel(chosen, sources, executor), names)
+    parts = each_source(sources)
+    if executor is not None and chosen.id is None:  # ids are held against each other
+        found = _in_parallel(chosen, parts, executor)
+        if found is not None:
+            return _report(chosen, *found, names)
     reading = Reading(chosen)
-    for source in sources:
-        reading.read(source)
+    reading.read_all(parts)
     return _report(chosen, reading.stats, reading.along, names)
 
 
-def _in_parallel(options: LogOptions, sources: Sequence[Source], executor: Executor) -> tuple[LogStats, Along | None]:
-    """Count the sources, then look along each of them from what the others before it came to; None if they are read once."""
+def _in_parallel(options: LogOptions, sources: Sequence[Source], executor: Executor) -> tuple[LogStats, Along | None] | None:
+    """Count the sources, then look along each of them from what the others before it came to, unless they are read once; None
+    if they are to be merged.
+    """
     counted = [part.result() for part in [executor.submit(count_one, options, source) for source in sources]]
     whole = accepted(merge(counted), options)
-    whole.widen(options.known_arms, options.known_mediators)
-    if any(isinstance(source, Iterator) for source in sources):
+    whole.widen(options.counted_arms, options.known_mediators)
+    if not options.ordered or any(isinstance(source, Iterator) for source in sources):
         return whole, None
+    if not in_turn(sources, [part.last for part in counted], options):
+        return None
     looking, before = [], LogStats()
     for source, part in zip(sources, counted, strict=True):
         after = LogStats(rows=before.rows, last=before.last)
@@ -141,6 +155,7 @@ def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: 
         bad_count=stats.bad_count,
         trail=trail,
         sources=sources,
+        notes=remarks(stats, options),
     )
 
 
@@ -150,7 +165,7 @@ def _facts(options: LogOptions, stats: LogStats) -> Facts:
         arms=stats.arms,
         mediators=stats.mediators,
         N_ea=np.column_stack([stats.N_ea, stats.silent]) if options.silence else stats.N_ea,
-        declared=_declared(options, stats),
+        declared=declared_policies(options, stats),
         delta=options.delta,
         S_ea=stats.S_ea,
         spread=stats.spread,
@@ -192,22 +207,6 @@ def _near_tie(options: LogOptions, family: Family, stats: LogStats, tally: Tally
     return near_tie(family, stats.arms, tally, pair, FAR * rows, needed, 0.0)
 
 
-def _declared(options: LogOptions, stats: LogStats) -> list[list[float] | None]:
-    """What is declared of each mediator, in the order of the log's arms."""
-    if options.declared is None:
-        return [None] * len(stats.mediators)
-    places = [options.known_arms.index(name) for name in stats.arms]
-    return [_reordered(options.declared.get(name), places, options.silence) for name in stats.mediators]
-
-
-def _reordered(row: Sequence[float] | Floats | None, places: Sequence[int], silence: bool) -> list[float] | None:
-    """A policy in another order of the arms, of their shares among answers unless silence is counted."""
-    if row is None:
-        return None
-    total = 1.0 if silence else math.fsum(row)  # under 1 where a mediator may stay silent
-    return [float(row[place]) / total for place in places]
-
-
 def _rates(
     options: LogOptions, family: Family, tally: Tally, stats: LogStats, evidence: Evidence
 ) -> tuple[float, Bounds | None]:
@@ -220,6 +219,9 @@ def _rates(
     rate = min(float(question.payoff(family, mu, i, b, shares[i], shares[b])[0]) for i, b in pairs)
     policies = stats.N_ea / np.maximum(1, stats.N_ea.sum(axis=1) + stats.silent)[:, None]
     used = stats.N_ea.sum(axis=1) > 0
+    for e, declared in enumerate(declared_policies(options, stats)):
+        if declared is not None:
+            policies[e], used[e] = declared, True
     if not used.all() or len(unreachable_arms(policies)) or not all(family.has_mean(float(m)) for m in mu):
         return rate, None
     try:

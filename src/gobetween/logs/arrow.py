@@ -1,17 +1,19 @@
-"""Files and tables through Arrow: fast, in constant memory."""
+"""Files through Arrow, table by table: fast, in constant memory."""
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
-
-from gobetween.core.types import Floats, Ints
 from gobetween.errors import Fix, LogError
-from gobetween.logs.batch import Batch, Columns, Names, Order, number, order_values, short
+from gobetween.logs.batch import short
+from gobetween.logs.cells import Style
+from gobetween.logs.columns import Columns, Found
+from gobetween.logs.located import Located
 from gobetween.logs.rows import csv_header, delimiter, json_keys
 
 BLOCK = 1 << 22  # bytes that are read at a time
+ROWS = 1 << 18  # rows of a table
+#: What stands where a number is missing.
+MISSING = ("", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "None", "nan", "NaN", "-nan", "-NaN", "-")
 
 
 def library() -> Any:
@@ -23,134 +25,116 @@ def library() -> Any:
     return pyarrow
 
 
-def csv_tables(path: Path, columns: Columns, threads: bool) -> Iterator[Any]:
-    """The tables of a CSV file, block by block."""
+def opened(file: Located) -> Any:
+    """The bytes of a file, unpacked."""
+    return library().input_stream(str(file.path), compression=file.packing, buffer_size=BLOCK if file.packing else None)
+
+
+def csv_tables(file: Located, columns: Columns, style: Style, threads: bool, texts: bool) -> Iterator[Any]:
+    """The tables of a CSV file; rewards and other numbers as texts if so asked."""
     from pyarrow import csv as reader
 
-    arrow, found = library(), columns.among(csv_header(path), str(path))
-    name = arrow.dictionary(arrow.int32(), arrow.string())
-    types = {found.arm: name, found.reward: arrow.float64()} | ({found.mediator: name} if found.mediator else {})
-    options = reader.ConvertOptions(column_types=types, include_columns=found.wanted, strings_can_be_null=False)
-    with reader.open_csv(
-        path,
-        read_options=reader.ReadOptions(block_size=BLOCK, use_threads=threads),
-        parse_options=reader.ParseOptions(delimiter=delimiter(path)),
-        convert_options=options,
-    ) as stream:
-        yield from stream
+    arrow, separator = library(), delimiter(file, columns, style)
+    found = columns.among([*csv_header(file, separator), *file.given], file.shown)
+    name, amount = arrow.dictionary(arrow.int32(), arrow.string()), arrow.float64()
+    as_text = texts or not style.plain
+    types = {column: name for column in (found.reward, found.count, found.propensity) if column and as_text}
+    types |= {column: amount for column in (found.reward, found.count, found.propensity) if column and not as_text}
+    types |= {column: name for column in found.names} | ({found.id: arrow.string()} if found.id else {})
+    types |= {found.order: arrow.string()} if found.order and texts else {}
+    options = reader.ConvertOptions(
+        column_types=types,
+        include_columns=_own(found, file),
+        strings_can_be_null=False,
+        null_values=MISSING,
+        decimal_point=style.decimal,
+    )
+    with (
+        opened(file) as stream,
+        reader.open_csv(
+            stream,
+            read_options=reader.ReadOptions(block_size=BLOCK, use_threads=threads),
+            parse_options=reader.ParseOptions(delimiter=separator),
+            convert_options=options,
+        ) as tables,
+    ):
+        yield from tables
 
 
-def json_tables(path: Path, columns: Columns, threads: bool) -> Iterator[Any]:
-    """The tables of a file of JSON lines, block by block."""
+def json_tables(file: Located, columns: Columns, style: Style, threads: bool, texts: bool) -> Iterator[Any]:
+    """The tables of a file of JSON lines; with columns of the kinds that it has if `texts`, else of names and numbers."""
     from pyarrow import json as reader
 
     arrow = library()
-    with path.open("rb") as start:
-        if start.read(3) == b"\xef\xbb\xbf":
-            raise arrow.ArrowInvalid("a byte order mark")
-    found = columns.among(json_keys(path), str(path))
-    fields = [(found.arm, arrow.string()), (found.reward, arrow.float64())]
-    fields += [(found.mediator, arrow.string())] if found.mediator else []
-    with reader.open_json(
-        path,
-        read_options=reader.ReadOptions(block_size=BLOCK, use_threads=threads),
-        parse_options=reader.ParseOptions(
-            explicit_schema=arrow.schema(fields), unexpected_field_behavior="infer" if found.order else "ignore"
-        ),
-    ) as stream:
-        yield from stream
+    with opened(file) as start:
+        first = bytes(start.read(64))
+    if first.startswith(b"\xef\xbb\xbf") or (file.kind == "json" and first.lstrip()[:1] == b"["):
+        raise arrow.ArrowInvalid("a byte order mark, or a list: these are for the slow reader")
+    found = columns.among([*json_keys(file, columns), *file.given], file.shown)
+    own = _own(found, file)
+    kinds = {found.reward: arrow.float64()} | {name: arrow.string() for name in found.names}
+    schema = None if texts else arrow.schema([(name, kinds[name]) for name in own if name in kinds])
+    options = reader.ParseOptions(
+        explicit_schema=schema, unexpected_field_behavior="infer" if texts or set(own) - set(kinds) else "ignore"
+    )
+    read = reader.ReadOptions(block_size=BLOCK, use_threads=threads)
+    with opened(file) as stream, reader.open_json(stream, read_options=read, parse_options=options) as tables:
+        for table in tables:
+            yield _with_all(table, own)
 
 
-def parquet_tables(path: Path, columns: Columns, threads: bool) -> Iterator[Any]:
-    """The tables of a Parquet file, block by block."""
+def parquet_tables(file: Located, columns: Columns, style: Style, threads: bool, texts: bool) -> Iterator[Any]:
+    """The tables of a Parquet file."""
     from pyarrow import parquet as reader
 
-    with reader.ParquetFile(path, memory_map=False) as file:
-        found = columns.among(file.schema_arrow.names, str(path))
-        names = [name for name in (found.arm, found.mediator) if name is not None]
-        for name in found.wanted:
-            kind = file.schema_arrow.field(name).type
-            if library().types.is_nested(kind):
-                what = f"column {name!r} is of {short(kind)}"
-                raise LogError(f"{path}: {what}: a log has plain columns, of names and numbers", fix=Fix("columns"))
-    with reader.ParquetFile(path, read_dictionary=names) as file:
-        yield from file.iter_batches(batch_size=1 << 18, columns=found.wanted, use_threads=threads)
+    with reader.ParquetFile(file.path) as start:
+        found = columns.among([*start.schema_arrow.names, *file.given], file.shown)
+        check_plain(start.schema_arrow, _own(found, file), file.shown)
+    own = [name for name in found.names if name not in file.given]
+    with reader.ParquetFile(file.path, read_dictionary=own) as parts:
+        yield from parts.iter_batches(batch_size=ROWS, columns=_own(found, file), use_threads=threads)
 
 
-def table_batch(table: Any, columns: Columns, source: str, first: int) -> Batch:
-    """A table of any kind: a mapping from column to values, Arrow, pandas, polars."""
-    found, arrow = columns.among(_header(table), source), library()
-
-    def column(name: str) -> Any:
-        return table.column(name) if isinstance(table, (arrow.Table, arrow.RecordBatch)) else table[name]
-
-    try:
-        rewards = _numbers(column(found.reward))
-        mediators = Names.one(len(rewards)) if found.mediator is None else _names(column(found.mediator))
-        arms = _names(column(found.arm))
-        order = None if found.order is None else _order(column(found.order))
-    except (TypeError, ValueError, KeyError, arrow.ArrowException) as error:
-        raise LogError(f"{source}: is not a table of columns with names and numbers ({short(error)})") from None
-    if not len(rewards) == len(mediators.codes) == len(arms.codes):
-        raise LogError(f"{source}: its columns differ in length")
-    return Batch(source, first, mediators, arms, rewards, order)
-
-
-def _header(table: Any) -> list[str]:
-    """Names of columns: of a mapping its keys, of a table of Arrow its own, of a batch its schema's, of frames `columns`."""
-    if isinstance(table, Mapping):
-        return list(table)
-    own = getattr(table, "column_names", None) or getattr(getattr(table, "schema", None), "names", None)
-    return [str(name) for name in (own if isinstance(own, (list, tuple)) else table.columns)]
-
-
-def _array(column: Any) -> Any:
-    """A column of any kind as one of Arrow."""
+def arrow_tables(file: Located, columns: Columns, style: Style, threads: bool, texts: bool) -> Iterator[Any]:
+    """The tables of a file of Arrow: Feather, or a stream."""
     arrow = library()
-    if isinstance(column, (arrow.Array, arrow.ChunkedArray)):
-        return column
-    return arrow.array(column.to_numpy() if hasattr(column, "to_numpy") else list(column), from_pandas=True)
+    with arrow.memory_map(str(file.path)) as stream:
+        start = bytes(stream.read(6))
+        stream.seek(0)
+        parts = arrow.ipc.open_file(stream) if start == b"ARROW1" else arrow.ipc.open_stream(stream)
+        found = columns.among([*parts.schema.names, *file.given], file.shown)
+        check_plain(parts.schema, _own(found, file), file.shown)
+        tables = (parts.get_batch(i) for i in range(parts.num_record_batches)) if start == b"ARROW1" else parts
+        for table in tables:
+            yield table.select(_own(found, file))
 
 
-def _numbers(column: Any) -> Floats:
-    """Values as floats, NaN where there is none."""
-    arrow, array = library(), _array(column)
-    try:
-        array = array.cast(arrow.float64())
-    except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError):
-        return np.array([number(value) for value in array.to_pylist()], dtype=np.float64)
-    found: Floats = array.to_numpy(zero_copy_only=False) if isinstance(array, arrow.Array) else array.to_numpy()
-    return found
+READERS: dict[str, Callable[[Located, Columns, Style, bool, bool], Iterator[Any]]] = {
+    "csv": csv_tables,
+    "lines": json_tables,
+    "json": json_tables,
+    "parquet": parquet_tables,
+    "arrow": arrow_tables,
+}
 
 
-def _order(column: Any) -> Order:
-    """Numbers and times as numbers; anything else as text."""
-    arrow, array = library(), _array(column)
-    kind = array.type
-    if arrow.types.is_temporal(kind):
-        array = array.cast(arrow.int32()) if kind.bit_width == 32 else array
-        array = array.cast(arrow.int64())
-    elif not (arrow.types.is_integer(kind) or arrow.types.is_floating(kind)):
-        return order_values(array.to_pylist())
-    return _numbers(array)
+def check_plain(schema: Any, names: list[str], source: str) -> None:
+    """Refuse columns of lists and structures."""
+    for name in names:
+        kind = schema.field(name).type
+        if library().types.is_nested(kind):
+            what = f"column {name!r} is of {short(kind)}"
+            raise LogError(f"{source}: {what}: a log has plain columns, of names and numbers", fix=Fix("columns"))
 
 
-def _names(column: Any) -> Names:
-    arrow = library()
-    array = column if isinstance(column, (arrow.Array, arrow.ChunkedArray)) else arrow.array(_texts(column), arrow.string())
-    if isinstance(array, arrow.ChunkedArray):
-        array = array.combine_chunks()
-    if not isinstance(array, arrow.DictionaryArray):
-        array = array.cast(arrow.string()).dictionary_encode()
-    values = ["" if value is None else str(value) for value in array.dictionary.to_pylist()]
-    codes: Ints = array.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return Names(values, codes)
+def _own(found: Found, file: Located) -> list[str]:
+    """The columns that stand in the file itself."""
+    return [name for name in found.wanted if name not in file.given]
 
 
-def _texts(column: Any) -> list[str | None]:
-    values = column.to_list() if hasattr(column, "to_list") else list(column)
-    return [None if _is_missing(value) else str(value) for value in values]
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
+def _with_all(table: Any, names: list[str]) -> Any:
+    """The table with these columns, empty where it has none."""
+    for name in names:
+        if name not in table.schema.names:
+            table = table.append_column(name, library().nulls(table.num_rows))
+    return table.select(names)

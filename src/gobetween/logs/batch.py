@@ -1,49 +1,18 @@
 """Some rows of a log, as columns: what every reader makes, and all that is known of files further on."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 
-from gobetween.core.types import Floats, Ints
-from gobetween.errors import Fix, LogError
+from gobetween.core.types import Bools, Floats, Ints
 from gobetween.logs.counts import BadRow
 
 ONE = "the log"  # the mediator of a log that names none
 
 Order = Floats | list[str]
 """Numbers, times as numbers, or texts, such as dates, which are compared as texts; NaN or empty where there is none."""
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Which columns hold what; `mediator` None: the log has one mediator."""
-
-    mediator: str | None = "mediator"
-    arm: str = "arm"
-    reward: str = "reward"
-    order: str | None = None
-    explicit: bool = False
-    """Was a column of mediators asked for? Else a log without one has one mediator."""
-
-    @property
-    def wanted(self) -> list[str]:
-        """All that are named."""
-        return [name for name in (self.mediator, self.arm, self.reward, self.order) if name is not None]
-
-    def among(self, header: Iterable[object], source: str) -> "Columns":
-        """The columns that are really there; refuses a source that lacks one, or has it twice."""
-        present = list(header)
-        alone = not self.explicit and self.mediator not in present
-        found = replace(self, mediator=None) if alone else self
-        for name in found.wanted:
-            if present.count(name) > 1:
-                raise LogError(f"{source}: has {present.count(name)} columns named {name!r}: rename one")
-            if name not in present:
-                there = ", ".join(map(repr, present[:20])) or "none"
-                raise LogError(f"{source}: has no column {name!r} (it has {there})", fix=Fix("columns"))
-        return found
 
 
 @dataclass(frozen=True)
@@ -65,8 +34,29 @@ class Names:
         """The only mediator of a log, in every row."""
         return cls([ONE], np.zeros(rows, np.int64))
 
-    def used(self, codes: Ints) -> list[str]:
-        """The values behind some of the codes, each once."""
+    @classmethod
+    def joined(cls, parts: Sequence["Names"]) -> "Names":
+        """Columns one after the other."""
+        values = list(dict.fromkeys(value for part in parts for value in part.values))
+        known = {value: i for i, value in enumerate(values)}
+        return cls(values, np.concatenate([np.array([*(known[v] for v in p.values), -1])[p.codes] for p in parts]))
+
+    def of_rows(self, allowed: Sequence[bool], missing: bool = False) -> Bools:
+        """Of each row, what is said of its value; of one without a value, whether that is so for `missing`."""
+        if all(allowed) and (missing or not len(self.codes) or self.codes.min() >= 0):
+            return np.ones(len(self.codes), np.bool_)
+        found: Bools = np.array([*allowed, missing], np.bool_)[self.codes]
+        return found
+
+    def text(self, i: int) -> str | None:
+        """The value of a row."""
+        code = int(self.codes[i])
+        return None if code < 0 else self.values[code]
+
+    def used(self, codes: Ints, known: Iterable[str]) -> list[str]:
+        """The values behind some of the codes, each once; those that are known need not be among them."""
+        if set(self.values) <= set(known):
+            return []
         return [self.values[i] for i in np.unique(codes).tolist()]
 
     def placed(self, codes: Ints, known: Sequence[str]) -> Ints:
@@ -89,8 +79,26 @@ class Batch:
     """NaN where it is missing or no number."""
     order: Order | None
     numbers: Ints | None = None
-    """Row numbers, where rows in between were bad; else they follow `first`."""
+    """Row numbers, where rows in between were bad or left out; else they follow `first`."""
     bad: tuple[BadRow, ...] = ()
+    said: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+    """What stands in rows whose reward is no number."""
+    words: frozenset[str] = frozenset()
+    """Words, such as yes, that were read as rewards."""
+    weights: Floats | None = None
+    """How many rows each stands for."""
+    ids: Names | None = None
+    propensities: Floats | None = None
+    """With which probability the mediator chose the arm, as the log says."""
+    left_out: int = 0
+    """Rows that were not asked for."""
+    origins: Ints | None = None
+    """Of which of the `sources` each row is, where they are merged."""
+    sources: tuple[str, ...] = ()
+
+    def origin(self, i: int) -> str:
+        """The source of a row."""
+        return self.source if self.origins is None else self.sources[int(self.origins[i])]
 
     def row(self, i: int) -> int:
         """The number of a row in its source."""
@@ -100,24 +108,6 @@ class Batch:
 def no_rows(source: str, reason: str) -> Batch:
     """A source without rows, as a batch that says so."""
     return Batch(source, 1, Names.of([]), Names.of([]), np.zeros(0), None, bad=(BadRow(source, 0, reason),))
-
-
-def number(value: Any) -> float:
-    """A cell as a number; NaN where it is none."""
-    try:
-        if isinstance(value, str) and value.strip().lower() in ("true", "false"):
-            return float(value.strip().lower() == "true")
-        return float("nan") if value is None or (isinstance(value, str) and "_" in value) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        return float("nan")
-
-
-def order_values(cells: Iterable[object]) -> Order:
-    """Cells that are numbers, as far as there are any, as numbers; else all as texts."""
-    texts = ["" if cell is None else str(cell) for cell in cells]
-    values = [number(text) for text in texts]
-    words = any(value != value and text for value, text in zip(values, texts, strict=True))
-    return texts if words else np.array(values, np.float64)
 
 
 def short(error: object) -> str:

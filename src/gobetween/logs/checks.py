@@ -1,6 +1,7 @@
 """Which rows of a batch can be used, why others cannot, and whether they come in order."""
 
 import math
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -9,54 +10,123 @@ import numpy as np
 from gobetween.core.types import Bools, Floats
 from gobetween.logs.batch import Batch, Names, Order
 from gobetween.logs.counts import NEITHER, BadRow, Before
+from gobetween.logs.names import is_nothing
 from gobetween.logs.options import LogOptions
+
+MOST = 1e15  # rows that one row may stand for
+
+
+def left_out_rows(batch: Batch, options: LogOptions) -> Bools | None:
+    """Is a row of an arm that is not asked about? None: all are."""
+    if options.only is None:
+        return None
+    asked = set(options.asked_arms)
+    return ~batch.arms.of_rows([value in asked or not _is_name(value, options.names) for value in batch.arms.values], True)
 
 
 def usable_rows(batch: Batch, options: LogOptions) -> Bools:
     """Has a row an arm, a mediator and a reward that are possible?"""
-    good: Bools = options.family.pays(batch.rewards) & (batch.arms.codes >= 0) & (batch.mediators.codes >= 0)
-    for _, names, known in _named(batch, options):
-        allowed = np.array([bool(value.strip()) and (not known or value in known) for value in names.values] + [False])
-        good &= allowed[names.codes]
+    good = named_rows(batch, options)
+    good &= _possible(batch, options)
+    if batch.propensities is not None:
+        good &= (batch.propensities > 0.0) & (batch.propensities <= 1.0)
     return good
+
+
+def named_rows(batch: Batch, options: LogOptions) -> Bools:
+    """Has a row an arm and a mediator that are possible?"""
+    good = np.ones(len(batch.rewards), np.bool_)
+    for _, names, known in _named(batch, options):
+        good &= names.of_rows(_allowed(names, known, options))
+    return good
+
+
+def _possible(batch: Batch, options: LogOptions) -> Bools:
+    """Can the rewards be paid, and be those of as many rows as is said?"""
+    family, rewards, n = options.family, batch.rewards, batch.weights
+    if n is None:
+        return np.asarray(family.pays(rewards), np.bool_)
+    whole = (n >= 0.0) & (n == np.floor(n)) & (n <= MOST)
+    if not options.totals:
+        return np.asarray(whole & family.pays(rewards), np.bool_)
+    with np.errstate(invalid="ignore"):
+        inside = (rewards >= n * family.low) & (rewards <= n * family.high) & np.isfinite(rewards)
+        if math.isfinite(family.low) and not family.pays(family.low + 0.5):  # such as 0 and 1: totals are whole
+            inside &= rewards == np.floor(rewards)
+    return np.asarray(whole & (inside | ((n == 0.0) & (rewards == 0.0))), np.bool_)
+
+
+def _allowed(names: Names, known: tuple[str, ...], options: LogOptions) -> list[bool]:
+    """Of each value: is it a name, and one that there may be?"""
+    among = set(known)
+    return [value in among if known else _is_name(value, options.names) for value in names.values]
+
+
+def _is_name(value: str, names: frozenset[str]) -> bool:
+    return not is_nothing(value) or value in names
 
 
 def silent_rows(batch: Batch, options: LogOptions) -> Bools:
     """Did a mediator answer nothing: neither arm nor reward?"""
     if not options.silence:
         return np.zeros(len(batch.rewards), np.bool_)
-    names, known = batch.mediators, options.known_mediators
-    allowed = np.array([bool(value.strip()) and (not known or value in known) for value in names.values] + [False])
-    return np.asarray(_nothing(batch) & allowed[names.codes])
+    names = batch.mediators
+    return np.asarray(_nothing(batch, options) & names.of_rows(_allowed(names, options.known_mediators, options)))
 
 
-def _nothing(batch: Batch) -> Bools:
+def _nothing(batch: Batch, options: LogOptions) -> Bools:
     """Has a row neither arm nor reward?"""
-    empty = np.array([not value.strip() for value in batch.arms.values] + [True])
-    return np.asarray(empty[batch.arms.codes] & np.isnan(batch.rewards))
+    empty = batch.arms.of_rows([not _is_name(value, options.names) for value in batch.arms.values], missing=True)
+    found: Bools = empty & np.isnan(batch.rewards)
+    found[list(batch.said)] = False  # what is no number is no silence either
+    return found
 
 
 def bad_rows(batch: Batch, good: Bools, options: LogOptions) -> Iterator[BadRow]:
     """The rows that cannot be used, with what is wrong with each."""
     for i in np.flatnonzero(~good).tolist():
-        yield BadRow(batch.source, batch.row(i), _reason(batch, i, options))
+        yield BadRow(batch.origin(i), batch.row(i), *_reason(batch, i, options))
 
 
 def _named(batch: Batch, options: LogOptions) -> tuple[tuple[str, Names, tuple[str, ...]], ...]:
     return ("arm", batch.arms, options.known_arms), ("mediator", batch.mediators, options.known_mediators)
 
 
-def _reason(batch: Batch, i: int, options: LogOptions) -> str:
+def _reason(batch: Batch, i: int, options: LogOptions) -> tuple[str, str]:
+    """What is wrong with a row, and what kind of wrong that is."""
     for what, names, known in _named(batch, options):
-        code = int(names.codes[i])
-        if code < 0 or not names.values[code].strip():
-            return NEITHER if what == "arm" and math.isnan(batch.rewards[i]) else f"has no {what}"
-        if known and names.values[code] not in known:
-            return f"{what} {names.values[code]!r} is not known"
-    x = float(batch.rewards[i])
+        value = names.text(i)
+        if value is None or (not value.strip() and value not in options.names):
+            nothing = what == "arm" and math.isnan(batch.rewards[i]) and i not in batch.said
+            return (NEITHER, "") if nothing else (f"has no {what}", "")
+        if not known and not _is_name(value, options.names):
+            return f"its {what} is {value!r}: rename it to itself if that is a name", f"{what} is no name"
+        if known and value not in known:
+            return f"{what} {value!r} is not known", f"{what} is not known"
+    return _reward_reason(batch, i, options)
+
+
+def _reward_reason(batch: Batch, i: int, options: LogOptions) -> tuple[str, str]:
+    x, n, p = float(batch.rewards[i]), batch.weights, batch.propensities
+    if i in batch.said:
+        return f"its reward {batch.said[i][:60]!r} is no number{_hint(batch.said[i])}", "reward is no number"
     if math.isnan(x):
-        return "its reward is missing or no number"
-    return options.family.not_paid(f"{x:g}")
+        return "its reward is missing", ""
+    if n is not None and not (n[i] >= 0.0 and n[i] == np.floor(n[i]) and n[i] <= MOST):
+        return f"it stands for {n[i]:g} rows, which is no whole number", "count is no whole number"
+    if p is not None and not 0.0 < p[i] <= 1.0:
+        return f"its propensity {p[i]:g} is not above 0 and at most 1", "propensity is not possible"
+    if n is not None and options.totals:
+        reason = f"{n[i]:,.0f} {options.family.name} rewards cannot be {x:g} together"
+        return reason, "total is not possible"
+    return options.family.not_paid(f"{x:g}"), "reward is not possible"
+
+
+def _hint(text: str) -> str:
+    """What a number with marks in it may be."""
+    if re.fullmatch(r"[+-]?[\d.]*,\d+", text.strip()):
+        return " (a decimal comma must be said)"
+    return ""
 
 
 def first_fall(order: Order, before: Before) -> tuple[int | None, Before]:

@@ -16,13 +16,14 @@ from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.types import Floats, Ints
 from gobetween.errors import Fix, LogError
 from gobetween.export import numbered
+from gobetween.logs.names import natural
 
 Before = float | str
 """The last value of an order column."""
 
 LISTED = 1000  # bad rows that are listed; all are counted
 NEITHER = "has neither arm nor reward"
-SHOWN = 20  # reasons that are told in a sentence, each with the first rows that it holds of
+SHOWN = 10  # bad rows that are told in a sentence; the rest is counted by kind
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class BadRow:
     row: int
     """Number of the data row in its file, from 1; 0 for the file as a whole."""
     reason: str
+    kind: str = ""
+    """What such rows have in common; empty: the reason."""
 
 
 @dataclass
@@ -51,6 +54,18 @@ class LogStats:
     bad: list[BadRow] = field(default_factory=list)
     """The first of them."""
     bad_count: int = 0
+    kinds: dict[str, int] = field(default_factory=dict)
+    """How many bad rows there are of each kind."""
+    missing: dict[tuple[str, str], int] = field(default_factory=dict)
+    """(mediator, arm) → how many bad rows lack nothing but the reward."""
+    left_out: int = 0
+    """Rows that were not asked for."""
+    words: frozenset[str] = frozenset()
+    """Words, such as yes, that were read as rewards."""
+    renamed: frozenset[str] = frozenset()
+    """Old names that were found and renamed."""
+    propensities: dict[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
+    """(mediator, arm) → the lowest and highest probability with which the log says that the arm was chosen."""
     disorder: BadRow | None = None
     """The first row that the order column puts before its predecessor."""
     last: Before = -math.inf
@@ -77,8 +92,14 @@ class LogStats:
         """Take note of rows that cannot be used."""
         for row in rows:
             self.bad_count += 1
+            self.kinds[row.kind or row.reason] = self.kinds.get(row.kind or row.reason, 0) + 1
             if len(self.bad) < LISTED:
                 self.bad.append(row)
+
+    def said_to_choose(self, pair: tuple[str, str], low: float, high: float) -> None:
+        """Take note of probabilities with which a mediator chose an arm."""
+        before = self.propensities.get(pair, (low, high))
+        self.propensities[pair] = min(before[0], low), max(before[1], high)
 
     def tally(self) -> Tally:
         """Counts and sums of each arm."""
@@ -129,15 +150,22 @@ class LogStats:
 
     def in_order(self) -> "LogStats":
         """The same with names sorted, so that it does not depend on what was read first."""
-        rows, columns = np.argsort(self.mediators), np.argsort(self.arms)
+        rows, columns = (
+            np.array(sorted(range(len(n)), key=lambda i: natural(n[i])), np.int64) for n in (self.mediators, self.arms)
+        )
         order = np.ix_(rows, columns)
-        names: dict[str, Any] = {"arms": sorted(self.arms), "mediators": sorted(self.mediators)}
+        names: dict[str, Any] = {"arms": sorted(self.arms, key=natural), "mediators": sorted(self.mediators, key=natural)}
         names["claimed"] = None if self.claimed is None else self.claimed.placed(np.argsort(columns).tolist())
         if self.moments is not None:
             places = np.argsort(rows).tolist(), np.argsort(columns).tolist()
             names["moments"] = [_spread_out(moment, *places, self.N_ea.shape) for moment in self.moments]
         names |= {"spread": self.spread[:, columns], "silent": self.silent[rows]}
         return replace(self, **names, N_ea=self.N_ea[order], S_ea=self.S_ea[order])
+
+
+def _sorted(names: Sequence[str]) -> Ints:
+    """Places of names in natural order."""
+    return np.array(sorted(range(len(names)), key=lambda i: natural(names[i])), np.int64)
 
 
 def _spread_out(moment: Moment, rows: Sequence[int], columns: Sequence[int], shape: tuple[int, int]) -> Moment:
@@ -172,6 +200,14 @@ def merge(parts: Sequence[LogStats]) -> LogStats:
         whole.rows += part.rows
         whole.bad = (whole.bad + part.bad)[:LISTED]
         whole.bad_count += part.bad_count
+        whole.left_out, whole.words = whole.left_out + part.left_out, whole.words | part.words
+        whole.renamed |= part.renamed
+        for kind, number in part.kinds.items():
+            whole.kinds[kind] = whole.kinds.get(kind, 0) + number
+        for pair, number in part.missing.items():
+            whole.missing[pair] = whole.missing.get(pair, 0) + number
+        for pair, span in part.propensities.items():
+            whole.said_to_choose(pair, *span)
         whole.disorder, whole.last = whole.disorder or part.disorder, part.last
     return whole
 
@@ -189,14 +225,18 @@ class BadLogError(LogError):
     def __init__(self, stats: LogStats) -> None:
         self.bad, self.bad_count = stats.bad, stats.bad_count
         reasons: dict[str, list[str]] = {}
-        for row in stats.bad:
+        for row in stats.bad[:SHOWN]:
             reasons.setdefault(row.reason, []).append(f"{row.source} row {row.row}" if row.row else row.source)
-        listed = "; ".join(f"{_places(places)}: {reason}" for reason, places in list(reasons.items())[:SHOWN])
-        rest = stats.bad_count - len(stats.bad)
-        more = f"; {numbered(rest, 'more is', 'more are')} not listed" if rest else ""
-        fix = Fix("skip-or-silence" if NEITHER in reasons else "skip-bad")
-        super().__init__(f"{numbered(stats.bad_count, 'row')} cannot be used: {listed}{more}", fix=fix)
+        listed = "; ".join(f"{', '.join(places)}: {reason}" for reason, places in reasons.items())
+        fix = Fix("skip-or-silence" if NEITHER in stats.kinds else "skip-bad")
+        super().__init__(f"{numbered(stats.bad_count, 'row')} cannot be used: {listed}{_others(stats)}", fix=fix)
 
 
-def _places(places: Sequence[str]) -> str:
-    return ", ".join(places[:5]) + (f" and {len(places) - 5} more" if len(places) > 5 else "")
+def _others(stats: LogStats) -> str:
+    """How many bad rows of which kind are not shown."""
+    kinds = dict(stats.kinds)
+    for row in stats.bad[:SHOWN]:
+        kinds[row.kind or row.reason] -= 1
+    left = sorted(((number, kind) for kind, number in kinds.items() if number), reverse=True)
+    more = sum(number for number, _ in left)
+    return f"; and {more:,} more: " + ", ".join(f"{number:,} × {kind}" for number, kind in left[:SHOWN]) if left else ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypedDict
 
 from gobetween.core.asked import BEST
@@ -10,9 +11,12 @@ from gobetween.core.families import DEFAULT
 from gobetween.core.family import Family
 from gobetween.core.question import Question
 from gobetween.core.registry import as_family, as_question
+from gobetween.core.spread import unit_of
 from gobetween.core.types import Floats
-from gobetween.errors import LogError
-from gobetween.logs.batch import Columns
+from gobetween.errors import Fix, LogError
+from gobetween.logs.cells import Style, separator_of
+from gobetween.logs.columns import Columns
+from gobetween.logs.filters import Filter
 
 Policies = Mapping[str, Sequence[float] | Floats | None]
 """Mediator → how often it pulls each arm, or None where that is not known."""
@@ -23,8 +27,8 @@ class LogKeywords(TypedDict, total=False):
 
     family: Family | str
     delta: float
-    mediator: str | None
-    arm: str
+    mediator: str | Sequence[str] | None
+    arm: str | Sequence[str]
     reward: str
     order: str | None
     declared: Policies | None
@@ -32,6 +36,17 @@ class LogKeywords(TypedDict, total=False):
     skip_bad: bool
     question: Question | str
     silence: bool
+    count: str | None
+    totals: bool
+    id: str | None
+    propensity: str | None
+    where: str | None
+    only: Sequence[str] | None
+    fold: bool
+    rename: Mapping[str, str] | None
+    separator: str | None
+    decimal: str
+    thousands: str | None
 
 
 @dataclass(frozen=True)
@@ -40,12 +55,12 @@ class LogOptions:
 
     family: Family = DEFAULT
     delta: float = 0.05
-    mediator: str | None = None
-    """Its column; None: "mediator", and a log without such a column has one mediator."""
-    arm: str = "arm"
+    mediator: str | Sequence[str] | None = None
+    """Its column, or several; None: "mediator", and a log without such a column has one mediator."""
+    arm: str | Sequence[str] = "arm"
     reward: str = "reward"
     order: str | None = None
-    """A column that is checked to rise."""
+    """A column that is checked to rise in each file; files that overlap are merged by it."""
     declared: Policies | None = None
     """Policies known beforehand, in the order of `arms`; other mediators are then bad rows."""
     arms: Sequence[str] | None = None
@@ -57,6 +72,27 @@ class LogOptions:
     silence: bool = False
     """Does the log hold rows of mediators who answered nothing? Those with neither arm nor reward are counted as silence."""
 
+    count: str | None = None
+    """A column that says how many rows a row stands for."""
+    totals: bool = False
+    """Is the reward of such a row the total of all, not that of each?"""
+    id: str | None = None
+    """A column whose values must differ: a row that repeats one cannot be used."""
+    propensity: str | None = None
+    """A column of the probability with which the mediator chose the arm."""
+    where: str | None = None
+    """A condition in SQL on single rows, such as "position = 1"; other rows are left out."""
+    only: Sequence[str] | None = None
+    """Arms that are asked about; rows of others are left out."""
+    fold: bool = False
+    """Join names that differ by case, spaces, Unicode form or as 1 and 1.0 do."""
+    rename: Mapping[str, str] | None = None
+    """Old name → new one, of arms and mediators."""
+    separator: str | None = None
+    """Between cells of CSV; None: a comma, a semicolon, a tab or a bar, whichever its first line has."""
+    decimal: str = "."
+    thousands: str | None = None
+
     def __post_init__(self) -> None:
         binary_kl(self.delta)
         if self.declared is not None and self.arms is None:
@@ -64,12 +100,54 @@ class LogOptions:
         for name, row in (self.declared or {}).items():
             if row is not None and len(row) != len(self.known_arms):
                 raise LogError(f"declared[{name!r}] has {len(row)} numbers for {len(self.known_arms)} arms: give one for each")
+        if self.totals and self.count is None:
+            raise LogError("totals are of as many rows as a column says: name it", fix=Fix("count"))
+        if self.totals and unit_of(self.family) is not None:
+            raise LogError(f"totals hide how far {self.family.name} rewards spread, which is checked: give single rewards")
+        if self.only is not None and self.silence:
+            raise LogError("only some arms cannot be asked about where silence counts: leave out one of the two")
+        self.style, self.filter  # noqa: B018 - both refuse what they cannot read
+        for name in self.only or ():
+            if self.arms is not None and name not in self.arms:
+                raise LogError(f"only {name!r}: is none of the arms {', '.join(map(repr, self.arms[:20]))}")
 
     @property
+    def style(self) -> Style:
+        """How files of text are written."""
+        return Style(separator_of(self.separator), self.decimal, self.thousands)
+
+    @cached_property
+    def filter(self) -> Filter | None:
+        """The rows that are asked for."""
+        return None if self.where is None else Filter(self.where)
+
+    @cached_property
     def columns(self) -> Columns:
         """Which columns hold what."""
         explicit = self.mediator is not None or bool(self.declared)
-        return Columns(self.mediator or "mediator", self.arm, self.reward, self.order, explicit)
+        names = _names(self.mediator) or "mediator", _names(self.arm), self.reward, self.order
+        others = () if self.filter is None else self.filter.columns
+        return Columns(*names, self.count, self.id, self.propensity, others, explicit)
+
+    @property
+    def ordered(self) -> bool:
+        """Do rows come one after the other? Those that stand for many have lost their order."""
+        return self.count is None
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Names that are ones, whatever they look like."""
+        return frozenset((*self.known_arms, *self.known_mediators, *(self.rename or {}).values(), *(self.only or ())))
+
+    @property
+    def asked_arms(self) -> tuple[str, ...]:
+        """The arms that are asked about; empty: all."""
+        return tuple(self.only or ())
+
+    @property
+    def counted_arms(self) -> tuple[str, ...]:
+        """Arms that are there whether rows name them or not."""
+        return self.asked_arms or self.known_arms
 
     @property
     def known_arms(self) -> tuple[str, ...]:
@@ -80,6 +158,10 @@ class LogOptions:
     def known_mediators(self) -> tuple[str, ...]:
         """All mediators that there may be; empty: any."""
         return tuple(self.declared or ())
+
+
+def _names(columns: str | Sequence[str] | None) -> str:
+    return columns if isinstance(columns, str) else ",".join(columns or ())
 
 
 def options_of(given: LogKeywords) -> LogOptions:

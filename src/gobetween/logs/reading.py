@@ -1,7 +1,7 @@
 """A log being read in order: rows are checked, counted and watched for the first claim."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,19 +12,23 @@ from gobetween.core.drift import Moment, moderate, split_after, split_at
 from gobetween.core.evidence import Evidence, next_look, weigh
 from gobetween.core.family import Family
 from gobetween.core.learnt import copied_family, with_arms
-from gobetween.core.loops import scan, scan_answers
 from gobetween.core.question import Question
+from gobetween.core.scans import scan, scan_answers
 from gobetween.core.spread import add_rewards, new_spread, unit_of
 from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.stopper import AnyStopper
 from gobetween.core.stopping import BY_COUNTS
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import LogError
-from gobetween.logs.batch import Batch
-from gobetween.logs.checks import bad_rows, first_fall, silent_rows, usable_rows
+from gobetween.logs.batch import Batch, Names
+from gobetween.logs.checks import bad_rows, first_fall, left_out_rows, named_rows, silent_rows, usable_rows
 from gobetween.logs.counts import BadLogError, BadRow, LogStats
+from gobetween.logs.merging import all_batches
+from gobetween.logs.names import folded, natural, spelled
 from gobetween.logs.options import LogOptions
-from gobetween.logs.sources import Source, batches, check_sources
+from gobetween.logs.sources import Source, batches, each_source
+
+EXPANDED = 1 << 20  # rows that are looked at together where one stands for many
 
 Trail = tuple[tuple[int, float, float], ...]
 """(row, statistic, threshold) along a log."""
@@ -75,8 +79,9 @@ class Reading:
 
     def __init__(self, options: LogOptions, watching: bool = True, after: LogStats | None = None) -> None:
         self.options, self.watching = options, watching
+        self._ids: set[str] = set()
         self.stats = LogStats(spread=new_spread(0, options.family)) if after is None else after
-        self.stats.widen(options.known_arms, options.known_mediators)
+        self.stats.widen(options.counted_arms, options.known_mediators)
         self.claim: Claim | None = None
         self.looks: list[Look] = []
         self.moments: list[Moment] = []
@@ -102,51 +107,138 @@ class Reading:
         return stopper_for(self._asked, BY_COUNTS, len(self.stats.arms), self.options.family)
 
     @property
-    def along(self) -> Along:
-        """What was seen on the way."""
-        return Along(self.claim, self.looks, self.stats.disorder, self.moments)
+    def along(self) -> Along | None:
+        """What was seen on the way; None where rows have lost their order."""
+        return None if not self.options.ordered else Along(self.claim, self.looks, self.stats.disorder, self.moments)
 
-    def read(self, source: Source, threads: bool = True) -> None:
-        """Take in a source."""
-        for batch in batches(source, self.options.columns, threads=threads):
+    def read(self, source: Source) -> None:
+        """Take in a source, without threads: others read others at the same time."""
+        for batch in batches(source, self.options, threads=False):
+            self.take(batch)
+
+    def read_all(self, sources: Sequence[Any]) -> None:
+        """Take in all sources."""
+        for batch in all_batches(sources, self.options):
             self.take(batch)
 
     def take(self, batch: Batch) -> Coded | None:
         """Count a batch; its usable rows."""
-        self.stats.refuse(batch.bad)
+        batch, stats, options = self._spelled(batch), self.stats, self.options
+        stats.refuse(batch.bad)
+        stats.left_out, stats.words = stats.left_out + batch.left_out, stats.words | batch.words
         if not len(batch.rewards):
             return None
-        good, silent = usable_rows(batch, self.options), silent_rows(batch, self.options)
-        self.stats.refuse(bad_rows(batch, good | silent, self.options))
+        good, silent = usable_rows(batch, options), silent_rows(batch, options)
+        out = left_out_rows(batch, options)
+        if out is not None:
+            stats.left_out += int(out.sum())
+            good &= ~out
+        known = good | silent if out is None else good | silent | out
+        stats.refuse(bad_rows(batch, known, options))
+        self._count_missing(batch, known)
+        if batch.ids is not None:
+            self._leave_repeated(batch, good, silent)
         self._count_silence(batch, silent)
         self._check_order(batch)
         rows = self._coded(batch, good)
-        self._count(batch, good, rows)
+        if batch.weights is None:
+            self._count(batch, good, rows)
+        else:
+            self._count_many(rows, batch.weights[good])
+        if batch.propensities is not None:
+            self._note_propensities(rows, batch.propensities[good])
         return rows
+
+    def _spelled(self, batch: Batch) -> Batch:
+        """The batch with names as they are to be counted."""
+        fold, renamed = self.options.fold, self.options.rename or {}
+        if not (fold or renamed):
+            return batch
+        present = {*batch.mediators.values, *batch.arms.values}
+        alike = {folded(value) for value in present} if fold else present
+        self.stats.renamed |= {old for old in renamed if (folded(old) if fold else old) in alike}
+        made = [
+            Names(spelled(names.values, known, renamed, fold), names.codes)
+            for names, known in (
+                (batch.mediators, self.options.known_mediators),
+                (batch.arms, self.options.known_arms or self.options.asked_arms),
+            )
+        ]
+        return replace(batch, mediators=made[0], arms=made[1])
+
+    def _count_missing(self, batch: Batch, known: Bools) -> None:
+        """Which rows lack nothing but the reward?"""
+        if known.all():
+            return
+        lacking = np.isnan(batch.rewards) & named_rows(batch, self.options) & ~known
+        for i in np.flatnonzero(lacking).tolist():
+            if i not in batch.said:
+                pair = str(batch.mediators.text(i)), str(batch.arms.text(i))
+                self.stats.missing[pair] = self.stats.missing.get(pair, 0) + 1
+
+    def _leave_repeated(self, batch: Batch, good: Bools, silent: Bools) -> None:
+        """Take out rows whose id was seen before; they are bad ones."""
+        assert batch.ids is not None
+        for i in np.flatnonzero(good | silent).tolist():
+            name = batch.ids.text(i)
+            if name is None or not name.strip():
+                reason, kind = "has no id", ""
+            elif name in self._ids:
+                reason, kind = f"repeats id {name!r}", "id is repeated"
+            else:
+                self._ids.add(name)
+                continue
+            good[i] = silent[i] = False
+            self.stats.refuse([BadRow(batch.origin(i), batch.row(i), reason, kind)])
+
+    def _count_many(self, rows: Coded, n: Floats) -> None:
+        """Count rows that stand for many; their order is lost."""
+        stats, number = self.stats, n.astype(np.int64)
+        np.add.at(stats.N_ea, (rows.e, rows.a), number)
+        np.add.at(stats.S_ea, (rows.e, rows.a), rows.x if self.options.totals else rows.x * n)
+        stats.rows += int(number.sum())
+        if self._unit is not None:
+            scale, farthest = self._unit
+            for i in range(len(n)):
+                for start in range(0, int(number[i]), EXPANDED):
+                    size = min(EXPANDED, int(number[i]) - start)
+                    add_rewards(stats.spread, np.repeat(rows.a[i], size), np.repeat(rows.x[i] / scale, size), farthest)
+
+    def _note_propensities(self, rows: Coded, p: Floats) -> None:
+        """The lowest and highest probability of each mediator and arm."""
+        K = len(self.stats.arms)
+        pair = rows.e * K + rows.a
+        low, high = np.full(len(self.stats.mediators) * K, np.inf), np.full(len(self.stats.mediators) * K, -np.inf)
+        np.minimum.at(low, pair, p)
+        np.maximum.at(high, pair, p)
+        for k in np.flatnonzero(high > -np.inf).tolist():
+            self.stats.said_to_choose((self.stats.mediators[k // K], self.stats.arms[k % K]), float(low[k]), float(high[k]))
 
     def _check_order(self, batch: Batch) -> None:
         if batch.order is None:
             return
         fall, self.stats.last = first_fall(batch.order, self.stats.last)
         if fall is not None and self.stats.disorder is None:
-            self.stats.disorder = BadRow(batch.source, batch.row(fall), "comes before the row above it")
+            self.stats.disorder = BadRow(batch.origin(fall), batch.row(fall), "comes before the row above it")
 
     def _count_silence(self, batch: Batch, silent: Bools) -> None:
         codes = batch.mediators.codes[silent]
-        self.stats.widen((), batch.mediators.used(codes))
+        if not len(codes):
+            return
+        self.stats.widen((), batch.mediators.used(codes, self.stats.mediators))
         np.add.at(self.stats.silent, batch.mediators.placed(codes, self.stats.mediators), 1)
 
     def _coded(self, batch: Batch, good: Bools) -> Coded:
         kept = slice(None) if good.all() else good  # mostly nothing needs to be copied
         e, a = batch.mediators.codes[kept], batch.arms.codes[kept]
-        if self.stats.widen(batch.arms.used(a), batch.mediators.used(e)):
+        if self.stats.widen(batch.arms.used(a, self.stats.arms), batch.mediators.used(e, self.stats.mediators)):
             self.claim = None  # a claim needs every arm to have been seen
             self._tally = self.stats.tally()
             self._stopper = self._at_work()
             self.family = with_arms(self.family, len(self.stats.arms))
         x = np.ascontiguousarray(batch.rewards[kept])
         rows = Coded(batch.mediators.placed(e, self.stats.mediators), batch.arms.placed(a, self.stats.arms), x)
-        if self._unit is not None:
+        if self._unit is not None and batch.weights is None:
             add_rewards(self.stats.spread, rows.a, x / self._unit[0], self._unit[1])
         return rows
 
@@ -166,9 +258,9 @@ class Reading:
                 family, self._stopper, constants, self._tally, stats.N_ea, stats.S_ea, e, a, x, stats.rows, unclaimed
             )
             if found >= 0:
-                place = batch.row(int(np.flatnonzero(good)[start + found]))
-                answer = self._named(int(named))
-                self.claim = Claim(", ".join(answer), stats.rows + found + 1, batch.source, place, answer)
+                place = int(np.flatnonzero(good)[start + found])
+                answer, row = self._named(int(named)), stats.rows + found + 1
+                self.claim = Claim(", ".join(answer), row, batch.origin(place), batch.row(place), answer)
             stats.rows += stop - start
             start = stop
             if self.watching and stats.rows >= self._look:
@@ -180,7 +272,7 @@ class Reading:
         """The answer that was just found, names in order."""
         mask = np.zeros(len(self.stats.arms), np.bool_)
         self._stopper.answer(best, mask)
-        return tuple(sorted(self.stats.arms[a] for a in np.flatnonzero(mask)))
+        return tuple(sorted((self.stats.arms[a] for a in np.flatnonzero(mask)), key=natural))
 
     def _follow(self) -> None:
         self.looks.append(Look(self.stats.rows, self._tally.N_a.copy(), self._tally.S_a.copy(), copied_family(self.family)))
@@ -204,27 +296,28 @@ def accepted(stats: LogStats, options: LogOptions) -> LogStats:
 
 def count_logs(options: LogOptions, sources: Sequence[Source]) -> LogStats:
     """The statistics of logs together, names in order, with the claim that was found on the way."""
-    check_sources(sources)
     reading = Reading(options)
-    for source in sources:
-        reading.read(source)
-    stats = accepted(reading.stats, options)
-    stats.claimed, stats.moments = claimed_along(options, stats, reading.along), moments_along(stats, reading.along)
+    reading.read_all(each_source(sources))
+    stats, along = accepted(reading.stats, options), reading.along
+    if along is not None:
+        stats.claimed, stats.moments = claimed_along(options, stats, along), moments_along(stats, along)
     return stats.in_order()
 
 
 def count_one(options: LogOptions, source: Source) -> LogStats:
     """The statistics of one source; executors call this."""
     reading = Reading(options, watching=False)
-    reading.read(source, threads=False)
+    reading.read(source)
     return reading.stats
 
 
 def look_along(options: LogOptions, source: Source, after: LogStats) -> Along:
     """What is seen on the way through a source that comes after others; executors call this."""
     reading = Reading(options, after=after)
-    reading.read(source, threads=False)
-    return reading.along
+    reading.read(source)
+    along = reading.along
+    assert along is not None
+    return along
 
 
 def joined(parts: Sequence[Along]) -> Along:

@@ -24,9 +24,10 @@ from gobetween.core.stopping import EProcess
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import LogError
 from gobetween.export import data_frame, json_safe
+from gobetween.logs.merging import all_batches
 from gobetween.logs.options import LogKeywords, LogOptions, options_of
 from gobetween.logs.reading import Coded, Reading, accepted
-from gobetween.logs.sources import Source, batches, check_sources
+from gobetween.logs.sources import Source, each_source
 from gobetween.simulation.engine import stream
 from gobetween.simulation.summary import mean_and_half_width
 
@@ -89,14 +90,14 @@ class Replay:
 
 def read_rows(options: LogOptions, sources: tuple[Source, ...]) -> LoggedRows:
     """All rows, by mediator; a replay needs them in memory."""
-    check_sources(sources)
+    if not options.ordered:
+        raise LogError("a replay needs single rows: rows that stand for many have lost their order")
     reading = Reading(options, watching=False)
     found: list[Coded] = []
-    for source in sources:
-        for batch in batches(source, options.columns):
-            coded = reading.take(batch)
-            if coded is not None:
-                found.append(coded)
+    for batch in all_batches(each_source(sources), options):
+        coded = reading.take(batch)
+        if coded is not None:
+            found.append(coded)
     stats = accepted(reading.stats, options)
     K, silent = len(stats.arms), np.repeat(np.arange(len(stats.mediators)), stats.silent)
     found.append(Coded(silent, np.full(len(silent), K), np.zeros(len(silent))))

@@ -81,6 +81,8 @@ class LogReport:
     """(row, statistic, threshold) along the log."""
     sources: tuple[str, ...]
     """What was read."""
+    notes: tuple[str, ...] = ()
+    """What else should be known about how it was read, in sentences."""
 
     def __repr__(self) -> str:
         return f"<LogReport: {self._answer()}>"

@@ -1,88 +1,105 @@
-"""CSV and JSON lines row by row: slow, but it says what is wrong with which row."""
+"""CSV and JSON row by row: slow, but it says what is wrong with which row."""
 
 import csv
+import io
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, TextIO
 
 from gobetween.errors import LogError
-from gobetween.logs.batch import Batch, Columns, Names, number, order_values, short
+from gobetween.logs.batch import short
+from gobetween.logs.cells import Style
+from gobetween.logs.columns import Columns
 from gobetween.logs.counts import BadRow
+from gobetween.logs.located import Located
 
-MOST = 20_000  # rows of a batch
-HEAD = 10_000  # lines of JSON that are looked at for keys
+MOST = 20_000  # rows of a table
+HEAD = 10_000  # rows of JSON that are looked at for keys
 LONGEST = 50  # lines that one row of CSV may span
 LONE = re.compile("[\ud800-\udfff]")  # halves of a character, which JSON can spell and nobody can write
+BETWEEN = re.compile(r"[\s,]*")
 NOT_UTF8 = "holds characters that are not UTF-8"
 
 Row = tuple[int, dict[str, Any] | str]
 """The number of a row, and its cells or what is wrong with it."""
 
 
-def row_batches(path: Path, columns: Columns, done: int) -> Iterator[Batch]:
-    """The batches of a file from the row after `done`; bad rows are named."""
-    tabular = path.suffix.lower() in (".csv", ".tsv")
-    found = columns.among(csv_header(path) if tabular else json_keys(path), str(path))
-    rest = islice(_csv_rows(path) if tabular else _json_rows(path), done, None)
+@dataclass(frozen=True)
+class Chunk:
+    """Some rows: the cells of the good ones by column, their numbers, and the bad ones."""
+
+    cells: dict[str, list[Any]]
+    numbers: list[int]
+    bad: tuple[BadRow, ...]
+
+
+def chunks(file: Located, columns: Columns, style: Style, done: int) -> Iterator[Chunk]:
+    """The rows of a file after the first `done`; bad ones are named."""
+    if file.kind == "csv":
+        separator = delimiter(file, columns, style)
+        header, rows = csv_header(file, separator), _csv_rows(file, separator)
+    else:
+        header, rows = json_keys(file, columns), _json_rows(file)
+    found = columns.among([*header, *file.given], file.shown)
+    own = [name for name in found.wanted if name not in file.given]
+    rest = islice(rows, done, None)
     while chunk := list(islice(rest, MOST)):
-        yield _batch(str(path), chunk, found)
+        good = [(place, row) for place, row in chunk if isinstance(row, dict)]
+        yield Chunk(
+            {name: [_cell(row.get(name)) for _, row in good] for name in own},
+            [place for place, _ in good],
+            tuple(BadRow(file.shown, place, row) for place, row in chunk if isinstance(row, str)),
+        )
 
 
-def _batch(source: str, chunk: list[Row], found: Columns) -> Batch:
-    good = [(place, row) for place, row in chunk if isinstance(row, dict)]
-    table = {name: [_cell(row.get(name)) for _, row in good] for name in found.wanted}
-    return Batch(
-        source,
-        chunk[0][0],
-        Names.one(len(good)) if found.mediator is None else Names.of(map(_text, table[found.mediator])),
-        Names.of(map(_text, table[found.arm])),
-        np.array([number(value) for value in table[found.reward]], np.float64),
-        None if found.order is None else order_values(table[found.order]),
-        np.array([place for place, _ in good], np.int64),
-        tuple(BadRow(source, place, row) for place, row in chunk if isinstance(row, str)),
-    )
-
-
-def _cell(value: Any) -> str | float | None:
+def _cell(value: Any) -> str | float | bool | None:
     return value if value is None or isinstance(value, (str, int, float)) else json.dumps(value)
 
 
-def _text(cell: str | float | None) -> str | None:
-    return None if cell is None or cell != cell else str(cell)
+@contextmanager
+def _text(file: Located, newline: str | None = None) -> Iterator[TextIO]:
+    from gobetween.logs.arrow import opened
+
+    with opened(file) as stream, io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline=newline) as text:
+        yield text
 
 
-def delimiter(path: Path) -> str:
-    """What stands between the cells of a file."""
-    return "\t" if path.suffix.lower() == ".tsv" else ","
+def delimiter(file: Located, columns: Columns, style: Style) -> str:
+    """What stands between the cells of a file: as is said, or that which makes the first line name the column of rewards."""
+    if style.separator is not None:
+        return style.separator
+    if file.path.name.lower().removesuffix(".gz").removesuffix(".zst").endswith(".tsv"):
+        return "\t"
+    with _text(file, "") as stream:
+        line = stream.readline(1 << 20)
+    headers = {mark: next(csv.reader([line], delimiter=mark), []) for mark in ",;\t|"}
+    return next((mark for mark, header in headers.items() if columns.reward in header), ",")
 
 
-def csv_header(path: Path) -> list[str]:
+def csv_header(file: Located, separator: str) -> list[str]:
     """Names of the columns."""
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
-        return next(csv.reader(stream, delimiter=delimiter(path)), [])
+    with _text(file, "") as stream:
+        return next(csv.reader(stream, delimiter=separator), [])
 
 
-def json_keys(path: Path) -> list[str]:
-    """Keys of the first rows: a row may lack some."""
+def json_keys(file: Located, columns: Columns) -> list[str]:
+    """Keys of the first rows, as many as are needed to find all columns: a row may lack some."""
     keys: dict[str, None] = {}
-    with path.open(encoding="utf-8-sig", errors="replace") as stream:
-        for line in islice(stream, HEAD):
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            keys |= dict.fromkeys(row) if isinstance(row, dict) else {}
+    needed = {columns.reward, *columns.mediator.split(","), *columns.arm.split(",")} - {*file.given}
+    for _, row in islice(_json_rows(file), HEAD):
+        keys |= dict.fromkeys(row) if isinstance(row, dict) else {}
+        if needed <= keys.keys():
+            break
     return list(keys)
 
 
-def _csv_rows(path: Path) -> Iterator[Row]:
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
-        lines = csv.reader(stream, delimiter=delimiter(path))
+def _csv_rows(file: Located, separator: str) -> Iterator[Row]:
+    with _text(file, "") as stream:
+        lines = csv.reader(stream, delimiter=separator)
         header = next(lines, [])
         place, before = 0, lines.line_num
         while True:
@@ -97,7 +114,9 @@ def _csv_rows(path: Path) -> Iterator[Row]:
             span, before = lines.line_num - before, lines.line_num
             if span > LONGEST:
                 first = lines.line_num - span + 1
-                raise LogError(f"{path}: lines {first} to {lines.line_num} read as one row: a quote seems to be left open")
+                raise LogError(
+                    f"{file.shown}: lines {first} to {lines.line_num} read as one row: a quote seems to be left open"
+                )
             if cells:
                 place += 1
                 yield place, _csv_row(header, cells)
@@ -111,19 +130,56 @@ def _csv_row(header: list[str], cells: list[str]) -> dict[str, Any] | str:
     return dict(zip(header, cells, strict=True))
 
 
-def _json_rows(path: Path) -> Iterator[Row]:
-    with path.open(encoding="utf-8-sig", errors="replace") as stream:
-        yield from enumerate((_json_row(line) for line in stream if line.strip()), 1)
+def _json_rows(file: Located) -> Iterator[Row]:
+    """The rows of JSON lines, or of a list of objects."""
+    with _text(file) as stream:
+        if file.kind == "json" and is_list(file):
+            yield from enumerate(_listed(stream), 1)
+        else:
+            yield from enumerate((_json_row(line) for line in stream if line.strip()), 1)
+
+
+def is_list(file: Located) -> bool:
+    """Is a file of JSON a list, not one row on each line?"""
+    with _text(file) as stream:
+        return stream.read(1 << 10).lstrip()[:1] == "["
+
+
+def _listed(stream: TextIO) -> Iterator[dict[str, Any] | str]:
+    """The objects of a JSON list; what comes after something broken cannot be told apart."""
+    decoder, text, more = json.JSONDecoder(), "", stream.read(1 << 20)
+    place = BETWEEN.match(more).end() + 1  # type: ignore[union-attr]  # it matches everywhere; the bracket stands behind it
+    while True:
+        text, place = text[place:] + more if text else more[place:], 0
+        while True:
+            start = BETWEEN.match(text, place).end()  # type: ignore[union-attr]
+            if text[start : start + 1] == "]":
+                return
+            try:
+                row, place = decoder.raw_decode(text, start)
+            except RecursionError:
+                yield "is nested too deeply"
+                return
+            except ValueError:
+                break
+            yield _checked(row, text[start:place])
+        more = stream.read(1 << 20)
+        if not more:
+            yield "is not JSON"
+            return
 
 
 def _json_row(line: str) -> dict[str, Any] | str:
     try:
-        row = json.loads(line)
+        return _checked(json.loads(line), line)
     except ValueError:
         return "is not JSON"
     except RecursionError:
         return "is nested too deeply"
-    if "\ufffd" in line:
+
+
+def _checked(row: Any, text: str) -> dict[str, Any] | str:
+    if "\ufffd" in text:
         return NOT_UTF8
     if not isinstance(row, dict):
         return "is not a JSON object"

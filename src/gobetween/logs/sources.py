@@ -1,103 +1,171 @@
 """Where the rows of a log come from: files, tables in memory, or tables that someone else makes.
 
-Files are read by Arrow; where it stumbles, a slow reader goes on from the row that was reached and says what is wrong with
-which row.
+Files are read by Arrow, as names and numbers; where it stumbles, as texts from the row that was reached; and where it stumbles
+again a slow reader goes on, which says what is wrong with which row.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from gobetween.errors import LogError
-from gobetween.files.paths import path_of
-from gobetween.logs.arrow import csv_tables, json_tables, library, parquet_tables, table_batch
-from gobetween.logs.batch import Batch, Columns, no_rows, short
-from gobetween.logs.rows import row_batches
+from gobetween.logs.arrow import READERS, library
+from gobetween.logs.batch import Batch, no_rows, short
+from gobetween.logs.located import Located, located
+from gobetween.logs.options import LogOptions
+from gobetween.logs.rows import chunks
+from gobetween.logs.tables import Part, header_of, known_table, part_batch, tables_of
 
 
 class Frame(Protocol):
-    """A data frame of pandas or polars, a table or a record batch of Arrow."""
+    """A data frame of pandas or polars, a table or a record batch of Arrow, a relation of DuckDB."""
 
     @property
     def columns(self) -> Iterable[object]:
         """Its columns."""
 
 
-Table = Mapping[str, object] | Frame
-"""A dict of columns, or a data frame."""
-Source = str | PathLike[str] | Table | Iterable[Table]
-"""A path, a table, or tables one after another."""
+class Stream(Protocol):
+    """Anything with the stream interface of Arrow."""
 
-READERS: dict[str, Callable[[Path, Columns, bool], Iterator[Any]]] = {
-    ".csv": csv_tables,
-    ".tsv": csv_tables,
-    ".jsonl": json_tables,
-    ".ndjson": json_tables,
-    ".parquet": parquet_tables,
-    ".pq": parquet_tables,
-}
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """A capsule."""
+
+
+Table = Mapping[str, object] | Frame | Stream
+"""A dict of columns, or a data frame."""
+Source = str | PathLike[str] | Table | Iterable[str] | Iterable[PathLike[str]] | Iterable[Table]
+"""A path, a pattern, a folder, a table, paths, or tables one after another."""
 
 
 def check_sources(sources: Sequence[Source]) -> tuple[str, ...]:
-    """What they are called; there must be one, and no file twice."""
+    """What they are called; there must be one."""
     if not sources:
         raise LogError("name at least one log")
-    paths = [path_of(source).resolve() for source in sources if isinstance(source, (str, PathLike))]
-    for path in paths:
-        if paths.count(path) > 1:
-            raise LogError(f"{path} is named twice: its rows would count twice")
     return tuple(_called(source) for source in sources)
 
 
+def each_source(sources: Sequence[Source]) -> list[Any]:
+    """Every file and every table; no file twice."""
+    check_sources(sources)
+    found: list[Any] = []
+    for source in sources:
+        paths = _paths(source)
+        found += [source] if paths is None else [file for path in paths for file in located(path)]
+    files = [source.path.resolve() for source in found if isinstance(source, Located)]
+    for path in {path for path in files if files.count(path) > 1} if len(set(files)) < len(files) else ():
+        raise LogError(f"{path} is named twice: its rows would count twice")
+    return found
+
+
+def _paths(source: Source) -> Sequence[str | PathLike[str]] | None:
+    """The paths that a source is; None if it is none."""
+    if isinstance(source, (str, PathLike)):
+        return [source]
+    if isinstance(source, (list, tuple)) and source and all(isinstance(one, (str, PathLike)) for one in source):
+        return [one for one in source if isinstance(one, (str, PathLike))]
+    return None
+
+
 def _called(source: Source) -> str:
-    return str(source) if isinstance(source, (str, PathLike)) else "table" if _is_table(source) else "batches"
+    paths = _paths(source)
+    if paths is not None:
+        return ", ".join(map(str, paths))
+    return "table" if _is_table(source) else "batches"
 
 
 def _is_table(source: object) -> bool:
-    return isinstance(source, Mapping) or hasattr(source, "columns") or hasattr(source, "column_names")
+    kinds = "collect_batches", "scanner", "__arrow_c_stream__", "column_names", "columns"
+    return isinstance(source, Mapping) or any(hasattr(source, kind) for kind in kinds)
 
 
-def batches(source: Source, columns: Columns, *, threads: bool = True) -> Iterator[Batch]:
+def batches(source: Source | Located, options: LogOptions, *, threads: bool = True) -> Iterator[Batch]:
     """The batches of a file, a table or an iterable of tables."""
-    if isinstance(source, (str, PathLike)):
-        yield from _file_batches(path_of(source), columns, threads)
+    if isinstance(source, Located):
+        for part in _file_parts(source, options, threads):
+            yield part if isinstance(part, Batch) else _batch(part, [*part.table.schema.names, *source.given], options)
+    elif (paths := _paths(source)) is not None:
+        for file in (file for path in paths for file in located(path)):
+            yield from batches(file, options, threads=threads)
     elif _is_table(source):
-        yield table_batch(source, columns, _called(source), 1)
+        yield from _table_batches([source], options, "table")
     elif isinstance(source, Iterable):
-        yield from _numbered(source, columns, _called(source))
+        yield from _table_batches(source, options, "batches")
     else:
         raise LogError(f"a log is a path, a table or an iterable of tables, not {type(source).__name__}")
 
 
-def _numbered(tables: Iterable[Any], columns: Columns, source: str) -> Iterator[Batch]:
+def _batch(part: Part, header: Sequence[str], options: LogOptions) -> Batch:
+    return part_batch(part, options.columns.among(header, part.source), options.style, options.filter)
+
+
+def _table_batches(tables: Iterable[Any], options: LogOptions, source: str) -> Iterator[Batch]:
     """Tables of one source as batches, which know the numbers of their rows."""
-    done = 0
-    for table in tables:
-        batch = table_batch(table, columns, source, done + 1)
-        done += len(batch.rewards)
-        yield batch
+    arrow, done = library(), 0
+    for table in map(known_table, tables):
+        try:
+            found = options.columns.among(header_of(table), source)
+            for one in tables_of(table, found.wanted):
+                yield part_batch(Part(one, source, done + 1), found, options.style, options.filter)
+                done += one.num_rows
+        except (TypeError, ValueError, KeyError, AttributeError, arrow.ArrowException) as error:
+            if isinstance(error, LogError):
+                raise
+            raise LogError(f"{source}: is not a table of columns with names and numbers ({short(error)})") from None
 
 
-def _file_batches(path: Path, columns: Columns, threads: bool) -> Iterator[Batch]:
-    if not path.is_file():
-        raise LogError(f"{path}: no such file")
-    kind, arrow = path.suffix.lower(), library()
-    if kind not in READERS:
-        raise LogError(f"{path}: is not known as a log by its name: .csv, .tsv, .jsonl or .parquet")
-    if path.stat().st_size == 0:
-        yield no_rows(str(path), "the file is empty")
+def _file_parts(file: Located, options: LogOptions, threads: bool) -> Iterator[Part | Batch]:
+    """The tables of a file, and what cannot be read of it."""
+    arrow, done = library(), 0
+    if file.path.stat().st_size == 0:
+        yield no_rows(file.shown, "the file is empty")
         return
-    done = 0
     try:
-        for batch in _numbered(READERS[kind](path, columns, threads), columns, str(path)):
-            done += len(batch.rewards)
-            yield batch
+        for texts in (False, True):
+            passed = 0
+            try:
+                for table in READERS[file.kind](file, options.columns, options.style, threads, texts):
+                    fresh = table.slice(max(0, done - passed))
+                    passed += table.num_rows
+                    if fresh.num_rows:
+                        done += fresh.num_rows
+                        yield Part(fresh, file.shown, done - fresh.num_rows + 1, file.given)
+                break
+            except (arrow.ArrowException, UnicodeDecodeError) as error:
+                if file.kind in ("parquet", "arrow"):
+                    raise LogError(f"{file.shown}: is not a {_KINDS[file.kind]} that can be read ({short(error)})") from None
+        else:
+            for part in _slow_parts(file, options, done):
+                done += len(part.numbers if part.numbers is not None else ()) + len(part.bad)
+                yield part
         if not done:
-            yield no_rows(str(path), "the file holds no rows")
-    except (arrow.ArrowException, UnicodeDecodeError) as error:
-        if READERS[kind] is parquet_tables:
-            raise LogError(f"{path}: is not a Parquet file that can be read ({short(error)})") from None
-        yield from row_batches(path, columns, done)
+            yield no_rows(file.shown, "the file holds no rows")
     except OSError as error:
-        raise LogError(f"{path}: cannot be read ({short(error)})") from None
+        raise LogError(f"{file.shown}: cannot be read ({short(error)})") from None
+
+
+_KINDS = {"parquet": "Parquet file", "arrow": "file of Arrow"}
+
+
+def _slow_parts(file: Located, options: LogOptions, done: int) -> Iterator[Part]:
+    """The rest of a file after the rows that are done."""
+    arrow = library()
+    others = set(options.columns.others)
+    for chunk in chunks(file, options.columns, options.style, done):
+        columns = {name: _texts(cells, name in others) for name, cells in chunk.cells.items()}
+        first = min([*chunk.numbers[:1], *(row.row for row in chunk.bad[:1])])
+        yield Part(arrow.table(columns), file.shown, first, file.given, np.array(chunk.numbers, np.int64), chunk.bad)
+
+
+def _texts(cells: list[Any], typed: bool) -> Any:
+    """Cells as texts; those that a filter looks at as numbers, where all are."""
+    arrow = library()
+    texts = arrow.array([None if cell is None or cell != cell else str(cell) for cell in cells], arrow.string())
+    for kind in (arrow.int64(), arrow.float64()) if typed else ():
+        try:
+            return texts.cast(kind)
+        except arrow.ArrowInvalid:
+            continue
+    return texts

@@ -72,8 +72,8 @@ def sentences(found: LogReport) -> list[str]:
         lines += _missing(found)
     if not found.ordered:
         lines.append(
-            "Tables that can be read only once were counted in parallel: at which row the answer could first be claimed, and "
-            "whether later rows contradict that, was not looked for."
+            "Rows that stand for many, and tables that can be read only once and are counted in parallel, have lost their "
+            "order: at which row the answer could first be claimed, and whether later rows contradict that, was not looked for."
         )
     if found.never_pulled:
         lines.append(f"Nobody pulls {_list(found.never_pulled)}: nothing can be said about what is never tried.")
@@ -84,6 +84,7 @@ def sentences(found: LogReport) -> list[str]:
             f"The order column does not rise ({where} comes before the row above it; texts are compared as texts, so write "
             "dates as 2026-11-15): the row of the first claim then means nothing; the verdict at the end does not depend on it."
         )
+    lines += found.notes
     if found.bad_count:
         first = "; ".join(f"{row.source} row {row.row}: {row.reason}" for row in found.bad[:5])
         lines.append(

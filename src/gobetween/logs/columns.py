@@ -1,0 +1,71 @@
+"""Which columns of a log hold what."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gobetween.errors import Fix, LogError
+
+FILE = "filename"  # the column of files' names, where a log has none of that name
+
+
+@dataclass(frozen=True)
+class Found:
+    """The columns of a source; without any of mediators the log has one mediator."""
+
+    mediator: tuple[str, ...]
+    arm: tuple[str, ...]
+    reward: str
+    order: str | None = None
+    count: str | None = None
+    id: str | None = None
+    propensity: str | None = None
+    others: tuple[str, ...] = ()
+    """Those that a filter looks at."""
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of names."""
+        return [*self.mediator, *self.arm]
+
+    @property
+    def wanted(self) -> list[str]:
+        """All of them, each once."""
+        single = (self.reward, self.order, self.count, self.id, self.propensity)
+        return list(dict.fromkeys([*self.names, *(name for name in single if name is not None), *self.others]))
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What columns are called: of mediators and arms one name, or several with commas."""
+
+    mediator: str = "mediator"
+    arm: str = "arm"
+    reward: str = "reward"
+    order: str | None = None
+    count: str | None = None
+    id: str | None = None
+    propensity: str | None = None
+    others: tuple[str, ...] = ()
+    explicit: bool = False
+    """Was a column of mediators asked for? Else a log without one has one mediator."""
+
+    def among(self, header: Iterable[object], source: str) -> Found:
+        """The columns that are really there; refuses a source that lacks one, or has it twice."""
+        present = list(header)
+        alone = not self.explicit and self.mediator not in present
+        mediator = () if alone else _split(self.mediator, present)
+        single = self.reward, self.order, self.count, self.id, self.propensity
+        found = Found(mediator, _split(self.arm, present), *single, self.others)
+        for name in found.wanted:
+            if present.count(name) > 1:
+                raise LogError(f"{source}: has {present.count(name)} columns named {name!r}: rename one")
+            if name not in present:
+                own = [name for name in present if name != FILE]
+                there = ", ".join(map(repr, own[:20])) + (f" and {len(own) - 20} more" if len(own) > 20 else "") or "none"
+                raise LogError(f"{source}: has no column {name!r} (it has {there})", fix=Fix("columns"))
+        return found
+
+
+def _split(names: str, present: list[object]) -> tuple[str, ...]:
+    """One name, or several with commas; a column may have a comma in its name."""
+    return (names,) if names in present else tuple(name.strip() for name in names.split(",") if name.strip()) or (names,)

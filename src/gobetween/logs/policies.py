@@ -1,0 +1,39 @@
+"""Policies that are declared beforehand, or that the propensities of a log's rows say."""
+
+import math
+
+from gobetween.logs.counts import LogStats
+from gobetween.logs.options import LogOptions
+
+CLOSE = 1e-6  # to 1, for shares that sum to it
+
+
+def declared_policies(options: LogOptions, stats: LogStats) -> list[list[float] | None]:
+    """What is declared or said of each mediator, in the order of the log's arms; None where nothing is.
+
+    Shares are those among answers unless silence is counted, and among the arms that are asked about.
+    """
+    if options.declared is None:
+        return [_said(stats, name) for name in stats.mediators]
+    places = [options.known_arms.index(name) for name in stats.arms]
+    found: list[list[float] | None] = []
+    for name in stats.mediators:
+        row = options.declared.get(name)
+        shares = None if row is None else [float(row[place]) for place in places]
+        total = 1.0 if options.silence or shares is None else math.fsum(shares)  # under 1 where a mediator may stay silent
+        found.append(None if shares is None or not total > 0.0 else [share / total for share in shares])
+    return found
+
+
+def _said(stats: LogStats, mediator: str) -> list[float] | None:
+    """A policy of which every row says the same; what is not said is that of the only arm that was never chosen, or nothing."""
+    spans = [stats.propensities.get((mediator, arm)) for arm in stats.arms]
+    known = [span for span in spans if span is not None]
+    if not known or any(high - low > 1e-9 for low, high in known):
+        return None
+    rest, unseen = 1.0 - math.fsum(high for _, high in known), len(spans) - len(known)
+    if rest < -CLOSE or (rest > CLOSE and unseen != 1):
+        return None
+    shares = [max(0.0, rest) / max(1, unseen) if span is None else span[1] for span in spans]
+    total = math.fsum(shares)
+    return [share / total for share in shares]
