@@ -10,8 +10,10 @@ from own_rules import Amount
 
 import gobetween as gb
 from gobetween.cli import gobetween
+from gobetween.cli.logs import family_of
 from gobetween.cli.words import told
 from gobetween.core.families import DEFAULT
+from gobetween.core.voice import family_words
 from gobetween.files.problem import parse_spec
 from gobetween.logs.options import LogOptions
 from gobetween.simulation.grid import parse_experiment
@@ -48,6 +50,31 @@ def test_gaussian_needs_its_sigma_at_every_door(door: str) -> None:
         assert str(caught.value).endswith(f"{LACKS}; {TABLE if in_file else CALL}")
         assert not in_file or told(caught.value) == str(caught.value)
     assert DOORS[door](family={"name": "gaussian", "sigma": 2} if in_file else gb.Gaussian(2)) == gb.Gaussian(2.0)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_an_unknown_sigma_is_said_at_every_door(door: str) -> None:
+    """A plan needs the one that is expected, what learns from rewards does not."""
+    in_file = door.endswith("file") or door == "experiment"
+    table = {"name": "gaussian", "sigma": "unknown", "expected": 2}
+    expecting = DOORS[door](family=table if in_file else gb.Gaussian(None, expected=2))
+    assert expecting == gb.Gaussian(sigma=None, expected=2.0)
+    bare: Any = {"name": "gaussian", "sigma": "unknown"} if in_file else gb.Gaussian(sigma=None)
+    if door in ("Learner", "StudySpec", "study file"):
+        assert DOORS[door](family=bare) == gb.Gaussian(sigma=None)
+        return
+    with pytest.raises(gb.GoBetweenError, match="a plan needs the sigma that is expected; a study will learn it") as caught:
+        DOORS[door](family=bare)
+    assert "expected = 2.0 }, with yours" in str(caught.value) if in_file else "expected=2.0), with yours" in str(caught.value)
+
+
+def test_an_unknown_sigma_of_the_command_line() -> None:
+    assert family_of("gaussian:sigma=unknown") == gb.Gaussian(sigma=None)
+    assert family_words(family_of("gaussian:sigma=unknown,expected=3")) == "gaussian, σ unknown, expected = 3"
+    with pytest.raises(gb.GoBetweenError, match=r"family\.mean is not a known key: choose from name, sigma, expected"):
+        family_of("gaussian:sigma=unknown,mean=3")
+    with pytest.raises(gb.GoBetweenError, match="write it as name:key=number,key=number"):
+        family_of("gaussian:sigma=unknwn")
 
 
 def test_a_gaussian_of_python_needs_its_sigma() -> None:

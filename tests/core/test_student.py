@@ -94,16 +94,16 @@ def test_spreads_come_from_above() -> None:
 
 def test_false_claims_at_ties() -> None:
     """Spreads may differ: nobody says that they are the same."""
-    runs = 300 if ENABLED else 3
+    runs, most = (300, 300) if ENABLED else (2, 40)
     for spreads, mode in (([1.0, 1.0], 0), ([3.0, 0.5], 4), ([1.0, 10.0], 5)):
-        counts = false_claims([0.0, 0.0], spreads, mode, runs, 300, (0.4, 0.1))
+        counts = false_claims([0.0, 0.0], spreads, mode, runs, most, (0.4, 0.1))
         for alpha, wrong in zip((0.4, 0.1), counts, strict=True):
             assert exact_interval(wrong, runs, 0.999)[0] <= alpha
 
 
 def test_engine_and_learner_take_the_same_steps() -> None:
     problem = gb.Problem([1.5, 0.5, 0.0], POLICIES, family=gb.Gaussian(sigma=None, expected=1.0))
-    same_steps(problem, gb.Pursuit(), gb.EProcess(), 0.05)
+    same_steps(problem, gb.Pursuit(), gb.EProcess(), 0.05, most=600 if ENABLED else 60)
 
 
 def test_scale_and_origin_do_not_matter() -> None:
@@ -111,7 +111,7 @@ def test_scale_and_origin_do_not_matter() -> None:
 
     def queries(shift: float, scale: float) -> Any:
         problem = gb.Problem(shift + scale * means, POLICIES, family=gb.Gaussian(sigma=None, expected=scale))
-        found = gb.simulate(problem, deltas=[0.1], runs=8 if ENABLED else 1, seed=3)
+        found = gb.simulate(problem, deltas=[0.1], runs=8 if ENABLED else 1, seed=3, max_steps=10_000 if ENABLED else 60)
         return np.concatenate([found.tau, found.N_e.reshape(len(found.tau), -1)], axis=1)
 
     plain = queries(0.0, 1.0)
@@ -151,9 +151,9 @@ def test_corrections_casts_and_saved_learners() -> None:
 
 def test_logs_in_one_piece_in_parallel_and_in_a_study(tmp_path: Path) -> None:
     rng = np.random.default_rng(8)
-    arms = rng.choice(["a", "b", "c"], 300).tolist()
+    arms = rng.choice(["a", "b", "c"], 120).tolist()
     log: dict[str, Any] = {"arm": arms, "reward": [1e6 + {"a": 2.0, "b": 0.0, "c": 1.0}[arm] + rng.normal() for arm in arms]}
-    parts = [{key: values[i : i + 100] for key, values in log.items()} for i in (0, 100, 200)]
+    parts = [{key: values[i:j] for key, values in log.items()} for i, j in ((0, 30), (30, 80), (80, 120))]
     whole = gb.analyse_logs(log, family=UNKNOWN)
     assert (whole.leader, whole.identified) == ("a", True)
     assert whole.parameters == {"name": "gaussian", "sigma": "unknown"}
@@ -167,7 +167,7 @@ def test_logs_in_one_piece_in_parallel_and_in_a_study(tmp_path: Path) -> None:
     assert learner.verdict is not None
     assert learner.verdict["counted"] == whole.claim.row
     assert learner.evidence().statistic == pytest.approx(whole.statistic, abs=1e-7)
-    assert gb.replay_logs(log, family=UNKNOWN, runs=3).tau.max() < 300
+    assert gb.replay_logs(log, family=UNKNOWN, runs=2).tau.max() < 120
 
 
 @pytest.mark.parametrize(

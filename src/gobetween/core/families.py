@@ -5,6 +5,7 @@ To add one, write its class here and register it: nothing else needs to know.
 
 import math
 from collections.abc import Mapping
+from types import EllipsisType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +16,6 @@ from gobetween.core.mixtures import normal_mixture, with_conjugate
 from gobetween.core.registry import register
 from gobetween.core.unknown import UNKNOWN, UnknownSigma, positive
 from gobetween.errors import Fix, ProblemError
-
-
-class _NotSaid:
-    """Neither a number nor None."""
 
 
 @register
@@ -35,8 +32,8 @@ class Gaussian(NamedTuple("Gaussian", [("sigma", float)]), Family):
     sub_gaussian = True
     low, high = -math.inf, math.inf
 
-    def __new__(cls, sigma: float | str | type[_NotSaid] | None = _NotSaid, expected: float | None = None) -> "Gaussian":
-        if sigma is _NotSaid:
+    def __new__(cls, sigma: float | str | EllipsisType | None = ..., expected: float | None = None) -> "Gaussian":
+        if sigma is ...:
             raise ProblemError("gaussian needs sigma, the standard deviation of a reward", fix=Fix("sigma"))
         if sigma is None or sigma == UNKNOWN:
             return UnknownSigma(0.0 if expected is None else expected)  # type: ignore[return-value]  # another class

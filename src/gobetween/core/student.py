@@ -24,8 +24,8 @@ ATOM = 0.1
 LOG_SHARES = np.log((1.0 - ATOM) * np.outer([1.0, 2.0, 4.0, 4.0, 1.0], [1.0, 3.0]) / 48.0)  # [c, α]
 #: α ln α − ln Γ(α)
 SHAPE_TERMS = np.array([a * math.log(a) - math.lgamma(a) for a in SHAPES.tolist()])
-#: How much of the evidence may be given away to find the least of it, in nats, and what rounding may have added.
-CLOSE, ROUNDING = 1e-3, 1e-9
+#: Which share of the evidence, and of a nat, may be given away where the least of it is told; what rounding may have added.
+CLOSE, ROUNDING = 0.01, 1e-9
 FINEST = 1e-6
 COUNT, ORIGIN, SUM, SQUARES = 0, 1, 2, 3
 
@@ -64,6 +64,22 @@ def weight_on(n: float, v: float, m: float, w: float) -> float:
 
 
 @leaf
+def low_point(n_a: float, v_a: float, n_b: float, v_b: float, gap: float) -> float:
+    """A low value of ln M_a + ln M_b between the estimates, by golden sections: where to begin, not a bound."""
+    left, right, least = 0.0, gap, math.inf
+    for _ in range(20):
+        one, other = right - 0.6180339887498949 * (right - left), left + 0.6180339887498949 * (right - left)
+        at_one = log_student(n_b, v_b, one) + log_student(n_a, v_a, gap - one)
+        at_other = log_student(n_b, v_b, other) + log_student(n_a, v_a, gap - other)
+        least = min(least, at_one, at_other)
+        if at_one < at_other:
+            right = other
+        else:
+            left = one
+    return least
+
+
+@leaf
 def least_common(n_a: float, v_a: float, n_b: float, v_b: float, gap: float, enough: float) -> float:
     """The least ln M_a + ln M_b over common means of two arms whose estimates are `gap` apart, from below — any number under
     `enough` once it is known to lie under it, and `enough` once it is known to reach it.
@@ -74,7 +90,10 @@ def least_common(n_a: float, v_a: float, n_b: float, v_b: float, gap: float, eno
     upper = log_student(n_b, v_b, y) + log_student(n_a, v_a, gap - y) - ROUNDING
     if upper < enough:
         return upper
-    limit = upper - CLOSE if enough == -math.inf else enough
+    limit = enough
+    if enough == -math.inf:
+        upper = min(upper, low_point(n_a, v_a, n_b, v_b, gap) - ROUNDING)
+        limit = upper - CLOSE * max(1.0, upper)
     y, step = 0.0, gap / 16.0
     at_y = log_student(n_b, v_b, 0.0) - ROUNDING
     while y < gap:
@@ -88,7 +107,7 @@ def least_common(n_a: float, v_a: float, n_b: float, v_b: float, gap: float, eno
         if here < enough or (step < FINEST * gap and enough > -math.inf):
             return min(here, at_y + far)
         if here < limit:
-            limit = here - CLOSE
+            limit = here - CLOSE * max(1.0, here)
         step *= 0.5
         if step < FINEST * gap:  # only where nothing is enough: the least is told, however low
             limit = min(limit, at_y + far)
