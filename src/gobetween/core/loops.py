@@ -8,9 +8,10 @@ from gobetween.core.eprocess import pair_at
 from gobetween.core.examiner import Examiner
 from gobetween.core.family import Family, coordinate, divergence, draw
 from gobetween.core.jit import index, leaf, part
+from gobetween.core.lifts import MANY
 from gobetween.core.ranks import within_reach
 from gobetween.core.sampler import AnySampler
-from gobetween.core.state import State, Tally, best_seen, clear, count
+from gobetween.core.state import State, Tally, best_seen, clear, count, seen_all
 from gobetween.core.step import choose, observe, verdict
 from gobetween.core.stopper import AnyStopper, Stopper, answer, judge, restart
 from gobetween.core.transport import evidence
@@ -140,6 +141,15 @@ def count_row(N_ea: Ints, S_ea: Floats, tally: Tally, e: int, a: int, x: float) 
     count(tally, a, x)
 
 
+@part
+def due(t: int) -> bool:
+    """Is row t one of those at which the verdict over many arms is looked for? Up to row 256 each is, then every 2nd, 4th, …"""
+    step = 1
+    while 256 * step <= t:
+        step *= 2
+    return t % step == 0
+
+
 @leaf
 def scan(
     family: Family,
@@ -159,10 +169,12 @@ def scan(
     The verdict of every row is exact, but seldom computed. At the pooled mean m of leader and closest rival, Z and the mixtures
     bound the evidence from above; a further reward x of either arm raises that bound by at most d(x, m), those of others not at
     all. The stopper is that of `BY_COUNTS`.
-    So no verdict is possible until the slack is used up or the leader changes.
+    So no verdict is possible until the slack is used up or the leader changes. With many arms every 128th to 256th part of
+    the rows is looked at instead (`due`).
     """
     found, named = -1, -1
     leader, rival, slack, m = -1, -1, 0.0, 0.0
+    many = tally.N_a.shape[0] > MANY
     for i in range(arms.shape[0]):
         e, a, x = mediators[i], arms[i], rewards[i]
         before = tally.mu_hat[a]
@@ -170,30 +182,35 @@ def scan(
         t += 1
         if not watching:
             continue
-        best = leader
-        if (
-            leader < 0
-            or (a == leader and tally.mu_hat[a] < before)
-            or (a != leader and tally.mu_hat[a] >= tally.mu_hat[leader])
-        ):
-            best = best_seen(tally.mu_hat)
-        if best == leader and slack > 0.0:
-            if a in (leader, rival):
-                slack -= divergence(family, x, m, 1.0, 0.0)
-            if slack > 0.0:
+        if many:
+            if not (due(t) and seen_all(tally.N_a)):
                 continue
-        leader, rival, slack, m = best, -1, 0.0, 0.0
-        rival = closest(family, tally, best)
-        if rival < 0:
-            leader = -1
-            continue
-        m = (tally.S_a[best] + tally.S_a[rival]) / (tally.N_a[best] + tally.N_a[rival])
-        N_a, mu = tally.N_a, tally.mu_hat
-        Z = evidence(family, mu[best], mu[rival], float(N_a[best]), float(N_a[rival]))[0]
-        slack = constants[0] - within_reach(stopper.ranks, Z)
-        if not slack > 0.0:
-            value = pair_at(family, tally, stopper.ranks.pairing, best, rival, coordinate(family, m))[0]
-            slack = constants[0] - stopper.ranks.base - value
+            slack = 0.0
+        else:
+            best = leader
+            if (
+                leader < 0
+                or (a == leader and tally.mu_hat[a] < before)
+                or (a != leader and tally.mu_hat[a] >= tally.mu_hat[leader])
+            ):
+                best = best_seen(tally.mu_hat)
+            if best == leader and slack > 0.0:
+                if a in (leader, rival):
+                    slack -= divergence(family, x, m, 1.0, 0.0)
+                if slack > 0.0:
+                    continue
+            leader, rival, slack, m = best, -1, 0.0, 0.0
+            rival = closest(family, tally, best)
+            if rival < 0:
+                leader = -1
+                continue
+            m = (tally.S_a[best] + tally.S_a[rival]) / (tally.N_a[best] + tally.N_a[rival])
+            N_a, mu = tally.N_a, tally.mu_hat
+            Z = evidence(family, mu[best], mu[rival], float(N_a[best]), float(N_a[rival]))[0]
+            slack = constants[0] - within_reach(stopper.ranks, Z)
+            if not slack > 0.0:
+                value = pair_at(family, tally, stopper.ranks.pairing, best, rival, coordinate(family, m))[0]
+                slack = constants[0] - stopper.ranks.base - value
         if not slack > 0.0:
             best, passed = judge(stopper, family, tally, t, constants, NONE)
             if passed > 0:
@@ -215,15 +232,16 @@ def scan_answers(
     t: int,
     watching: bool,
 ) -> tuple[int, int]:
-    """The same for another question than the best arm, looked at in every row: the leader then; the answer is in the examiner's
-    mask.
+    """The same for another question than the best arm, looked at in every row unless there are many arms: the leader then; the
+    answer is in the examiner's mask.
     """
     found, named = -1, -1
+    many = tally.N_a.shape[0] > MANY
     for i in range(arms.shape[0]):
         e, a, x = mediators[i], arms[i], rewards[i]
         count_row(N_ea, S_ea, tally, e, a, x)
         t += 1
-        if watching:
+        if watching and (due(t) or not many):
             best, passed = judge(examiner, family, tally, t, constants, NONE)
             if passed > 0:
                 found, named, watching = i, best, False
