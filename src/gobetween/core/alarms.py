@@ -57,6 +57,8 @@ class Alarm:
     """Once raised, by how much and in which direction: how much more an arm pays with the mediator that stands out than with
     others (confounding), or later than before (drift); how much larger a share is than declared (policy), or than before
     (policy-drift)."""
+    at: int | None = None
+    """Of drift that was found: after about how many answers or rows."""
 
 
 @dataclass(frozen=True)
@@ -217,13 +219,14 @@ def drift(facts: Facts) -> list[Alarm]:
 
 
 def _drift_alarm(facts: Facts, course: Course, a: int, best: int, log_e: float, limit: float) -> Alarm:
-    clause, size = f"{facts.arms[a]!r} pays differently at different times", None
+    clause, size, at = f"{facts.arms[a]!r} pays differently at different times", None, None
     if log_e >= limit:
         (n, S), j = _sides(course, best, a), course.moments[best].j
         clause = f"{clause}, {S[0] / n[0]:.4g} up to about {facts.unit} {split_at(j):,} and {S[1] / n[1]:.4g} since"
-        size = float(S[1] / n[1] - S[0] / n[0])
+        size, at = float(S[1] / n[1] - S[0] / n[0]), split_at(j)
     meaning = f"something changed on the way, or {facts.unit}s are not in the order in which they were collected"
-    return replace(_alarm("drift", facts.arms[a], log_e, limit, clause, f"{meaning}; the guarantee does not hold"), size=size)
+    found = _alarm("drift", facts.arms[a], log_e, limit, clause, f"{meaning}; the guarantee does not hold")
+    return replace(found, size=size, at=at)
 
 
 def _sides(course: Course, i: int, a: int) -> tuple[Ints, Floats]:
@@ -255,17 +258,18 @@ def _chooser_alarm(facts: Facts, e: int, kept: Sequence[tuple[int, Ints]], count
     """From the counts of all mediators at splits, and of this one in the end."""
     before, limit = np.array([N_ea[e] for _, N_ea in kept]), math.log(len(facts.mediators) / LEVEL)
     log_e, best, outcome = log_policy_drift(before, counts, np.array([split_weight(j) for j, _ in kept]))
-    clause, size = f"{facts.mediators[e]!r} chooses differently at different times", None
+    clause, size, at = f"{facts.mediators[e]!r} chooses differently at different times", None, None
     if log_e >= limit:
         what = repr(facts.arms[outcome]) if outcome < len(facts.arms) else "silence"
         share, since = (float(c[outcome] / c.sum()) for c in (before[best], counts - before[best]))
-        when = f"about {facts.unit} {split_at(kept[best][0]):,}"
+        at = split_at(kept[best][0])
+        when = f"about {facts.unit} {at:,}"
         clause, size = f"{clause}, {what} {share:.0%} of the time up to {when} and {since:.0%} since", since - share
     meaning = (
         "the answer stays valid, plans that rest on its policy are off, for that is an average; mediators who learn on "
         "the way look like this"
     )
-    return replace(_alarm("policy-drift", facts.mediators[e], log_e, limit, clause, meaning, breaks=False), size=size)
+    return replace(_alarm("policy-drift", facts.mediators[e], log_e, limit, clause, meaning, breaks=False), size=size, at=at)
 
 
 #: What is watched; of several alarms the first one that breaks the guarantee is the headline.

@@ -30,6 +30,7 @@ from gobetween.core.types import Floats
 from gobetween.core.voice import Account, account, family_words
 from gobetween.export import some
 from gobetween.logs.counts import LogStats, merge
+from gobetween.logs.course import adaptive_mediators, stretches_of
 from gobetween.logs.options import LogKeywords, LogOptions, options_of
 from gobetween.logs.reading import (
     Along,
@@ -143,6 +144,8 @@ def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: 
         trail=trail,
         sources=sources,
         traffic=_traffic(stats, still) if options.question == BEST else None,
+        adaptive=adaptive_mediators(family, stats, found.alarms),
+        stretches=stretches_of(stats),
     )
 
 

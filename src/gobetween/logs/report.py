@@ -17,6 +17,7 @@ from gobetween.core.voice import broken
 from gobetween.export import data_frame, html_table, json_safe
 from gobetween.logs.cells import MeanCell, PolicyShare, mean_cells, policy_shares, write_cells
 from gobetween.logs.counts import BadRow
+from gobetween.logs.course import Adaptive, Stretch
 from gobetween.logs.reading import Claim, Trail
 
 
@@ -91,6 +92,10 @@ class LogReport:
     """What was read."""
     traffic: Traffic | None
     """What the arms that are out of play still get; None for another question than the best arm."""
+    adaptive: tuple[Adaptive, ...]
+    """Mediators who seem to learn on the way: their policies are averages, and rows in another order say nothing about them."""
+    stretches: tuple[Stretch, ...]
+    """The log over time; empty where rows are not in order."""
 
     def __repr__(self) -> str:
         return f"<LogReport: {self._answer()}>"
@@ -128,8 +133,8 @@ class LogReport:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe: the shape of `gobetween logs analyse --json` (docs/logs.md)."""
-        data = asdict(replace(self, law=None))  # type: ignore[arg-type]  # it is left out
-        for key in ("N_ea", "S_ea", "law", "trail", "sources"):
+        data = asdict(replace(self, law=None, stretches=()))  # type: ignore[arg-type]  # it is left out
+        for key in ("N_ea", "S_ea", "law", "trail", "sources", "stretches"):
             del data[key]
         cells = {"policies": self.policies(), "means": self.means()}
         return {"format": 2, **json_safe(data | {"question": self.question.to_dict()} | cells)}

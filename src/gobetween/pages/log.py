@@ -6,11 +6,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from gobetween.core.asked import BEST
+from gobetween.core.visible import about
 from gobetween.core.voice import against, near_words, question_words
 from gobetween.export import numbered, some
 from gobetween.logs.replay import Replay
 from gobetween.logs.report import LogReport
 from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
+from gobetween.pages.log_figures import over_time
 from gobetween.pages.log_tables import arm_blocks, cells_words, policy_blocks, top_arms
 from gobetween.pages.status import alarms, no_signs
 
@@ -34,6 +36,7 @@ def sections(found: LogReport, files: Sequence[str]) -> list[Section]:
         caption = "The answer is certain once the line has met its threshold."
         pictures.append(Picture("evidence", evidence_trail(found.trail, "Evidence along the log", "rows"), caption))
     words = f"Intervals hold for all arms at all times together with probability {1 - found.delta:g}."
+    pictures += over_time(found)
     shown = top_arms(found)
     pictures.append(Picture("estimates", estimates(shown, title="Estimated means"), words))
     if found.omega is not None:
@@ -79,7 +82,7 @@ def sentences(found: LogReport) -> list[str]:
         )
     if found.never_pulled:
         lines.append(f"Nobody pulls {some(found.never_pulled)}: nothing can be said about what is never tried.")
-    lines += [*_silence(found), *_alarms(found)]
+    lines += [*_silence(found), *_alarms(found), *_over_time(found)]
     if found.disorder is not None:
         where = f"{found.disorder.source} row {found.disorder.row}"
         lines.append(
@@ -150,6 +153,21 @@ def _silence(found: LogReport) -> list[str]:
     return [f"{words}: the guarantee assumes that this did not depend on rewards (shares are shown)."]
 
 
+def _over_time(found: LogReport) -> list[str]:
+    """Who learns on the way, and what remains valid when something drifts."""
+    lines = [
+        f"{one.mediator!r} seems to learn on the way: since about row {one.row:,} it chooses arms that pay "
+        f"{about(one.gain)} more on average. Its policy is an average over time, and a replay does not hold for it."
+        for one in found.adaptive
+    ]
+    if found.broken is not None and found.broken.kind == "drift":
+        lines.append(
+            "What remains valid: counts and shares, each stretch of rows for itself (the figures over time), and whatever is "
+            "analysed anew from now on, with rows that nobody has looked at yet."
+        )
+    return lines
+
+
 def _alarms(found: LogReport) -> list[str]:
     return [ALARM + box.words for box in alarms(found)] + no_signs(found.alarms, "row")
 
@@ -168,6 +186,16 @@ def replay_sentences(found: Replay) -> list[str]:
         for name, n in found.exhausted.items()
         if n
     ]
+    if found.drifting:
+        who, their = (
+            (f"{some(found.drifting)} choose", "their")
+            if len(found.drifting) > 1
+            else (f"{found.drifting[0]!r} chooses", "its")
+        )
+        lines.append(
+            f"{who} differently at different times, as one who learns does: any order of {their} rows is then not as good as "
+            "the logged one, and these numbers do not hold. A replay needs mediators who choose the same way all the time."
+        )
     if numbers["ran_out"]:
         lines.append("Replays that ran out are not in the mean, which is then too small: a longer log would tell.")
     return lines
