@@ -10,7 +10,7 @@ from own_rules import Amount
 
 import gobetween as gb
 from gobetween.cli import gobetween
-from gobetween.cli.logs import family_of
+from gobetween.cli.reading import family_of
 from gobetween.cli.words import told
 from gobetween.core.families import DEFAULT
 from gobetween.core.voice import family_words

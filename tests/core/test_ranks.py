@@ -13,7 +13,8 @@ from tie_paths import false_claims
 import gobetween as gb
 from gobetween.core.eprocess import PRODUCT, log_evalue, pair_at, with_atom
 from gobetween.core.jit import ENABLED
-from gobetween.core.ranks import Ranks, largest_evidence, least_evidence, new_ranks, watchfulness
+from gobetween.core.lifts import watchfulness
+from gobetween.core.ranks import Ranks, largest_evidence, least_evidence, new_ranks
 from gobetween.core.state import Tally
 from gobetween.core.stopper import new_stopper
 from gobetween.errors import ProblemError

@@ -16,6 +16,7 @@ from gobetween.core.family import Family, closed_pair, coordinate, log_mixture, 
 from gobetween.core.jit import leaf
 from gobetween.core.narrow import Narrow, log_narrow, new_narrow
 from gobetween.core.state import Tally
+from gobetween.core.types import Bools
 
 MOST_STEPS = 200
 CLOSE = 1e-9
@@ -173,3 +174,11 @@ def log_evalue(family: Family, tally: Tally, pairing: Pairing, a: int, b: int, e
         return value
     least, _, _, orderly = least_pair(family, tally, pairing, a, b, enough, 0.0)
     return least if orderly or least < enough else -math.inf
+
+
+@leaf
+def rule_out(family: Family, tally: Tally, pairing: Pairing, a: int, limit: float, still: Bools) -> None:
+    """Strike off those of `still` [K] that were seen and for which ln E_{a>b} reaches a limit."""
+    for b in range(tally.N_a.shape[0]):
+        if still[b] and tally.N_a[b] > 0 and tally.mu_hat[a] > tally.mu_hat[b]:
+            still[b] = not log_evalue(family, tally, pairing, a, b, limit) >= limit

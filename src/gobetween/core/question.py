@@ -182,4 +182,6 @@ def answers_at(question: Question, means: Floats) -> list[Bools]:
 def pairs_of(question: Question, answer: Bools) -> list[tuple[int, int]]:
     """The pairs that must be shown for an answer."""
     K = len(answer)
+    if type(question).faces is Question.faces:  # those inside against those outside, of which there may be very many
+        return [(i, b) for i in np.flatnonzero(answer).tolist() for b in np.flatnonzero(~answer).tolist()]
     return [(i, b) for i in range(K) for b in range(K) if question.faces(answer, i, b)]

@@ -14,9 +14,9 @@ from gobetween.core.registry import as_family, as_question
 from gobetween.core.spread import unit_of
 from gobetween.core.types import Floats
 from gobetween.errors import Fix, LogError
-from gobetween.logs.cells import Style, separator_of
 from gobetween.logs.columns import Columns
 from gobetween.logs.filters import Filter
+from gobetween.logs.style import Style, separator_of
 
 Policies = Mapping[str, Sequence[float] | Floats | None]
 """Mediator → how often it pulls each arm, or None where that is not known."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gobetween.core.absence import planned
 from gobetween.core.alarms import Alarm
-from gobetween.core.evidence import ArmReport, arm_report, in_play
+from gobetween.core.evidence import ArmReport, arm_reports, in_play
 from gobetween.core.examiner import Examiner
 from gobetween.core.sampler import AnySampler
 from gobetween.core.stopper import OwnStopper, glr
@@ -115,8 +115,7 @@ def _to_go(learner: "Learner", plan: AnySampler, lack: float) -> float:
 
 
 def _arms(learner: "Learner") -> tuple[ArmReport, ...]:
-    family, tally, delta = learner.families[1], learner._counted, learner.delta
-    return tuple(arm_report(family, name, tally, a, delta) for a, name in enumerate(learner.arms))
+    return arm_reports(learner.families[1], learner.arms, learner._counted, learner.delta)
 
 
 def arms_html(learner: "Learner") -> str:
