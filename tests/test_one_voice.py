@@ -1,10 +1,8 @@
 """Learner, study and log say the same of the same answers: one verdict, one headline, the same alarms."""
 
 import json
-import os
 import re
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
@@ -13,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from launcher import gobetween
 from log_tables import table, write_csv
 
 import gobetween as gb
@@ -259,9 +258,7 @@ def test_a_new_alarm_is_heard_everywhere(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def run(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "gobetween", *map(str, arguments)]
-    environment = os.environ | {"GOBETWEEN_JIT": "off", "COLUMNS": "1000"}
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, timeout=200)
+    return gobetween(folder, *arguments, GOBETWEEN_JIT="off", COLUMNS="1000")
 
 
 def test_exit_status_three(tmp_path: Path) -> None:

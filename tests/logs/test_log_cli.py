@@ -1,12 +1,11 @@
 """`gobetween logs` and studies that begin from a log, from the command line."""
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from launcher import gobetween
 from log_tables import table, write_csv
 from parts import browser_page
 
@@ -14,9 +13,7 @@ import gobetween as gb
 
 
 def run(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "gobetween", *map(str, arguments)]
-    environment = os.environ | {"GOBETWEEN_JIT": "off"}
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, timeout=200)
+    return gobetween(folder, *arguments, GOBETWEEN_JIT="off")
 
 
 def test_command_line(tmp_path: Path) -> None:
