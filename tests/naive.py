@@ -348,12 +348,12 @@ class Terms:
 PRIORS = [(c, w / 48.0) for c, w in ((0.25, 1), (1.0, 2), (4.0, 4), (16.0, 4), (64.0, 1))]
 
 
-def log_unknown(n: float, v: float, d: float, sigma: Floats) -> Floats:
+def log_unknown(n: float, v: float, d: Any, sigma: Floats) -> Floats:
     """Ln of the mixture of normal laws with a mean and a spread of their own over N(λ, σ²), at each σ: n rewards, d = x̄ − λ.
 
     Precision r/σ² with r ~ Gamma(α, α), mean ~ N(λ, σ²/(rc)); 10% on the null itself.
     """
-    terms = [np.full(len(sigma), np.log(0.1))]
+    terms = [np.full(sigma.shape, np.log(0.1))]
     for alpha, u in ((0.25, 1.0), (32.0, 3.0)):
         for c, w in PRIORS:
             around, null = n * v + n * c / (n + c) * d * d, n * v + n * d * d
@@ -363,10 +363,12 @@ def log_unknown(n: float, v: float, d: float, sigma: Floats) -> Floats:
     return np.asarray(np.logaddexp.reduce(np.array(terms), axis=0))
 
 
-def least_unknown(n: float, v: float, d: float) -> float:
-    """The least of it over a grid of σ."""
-    centre = np.sqrt(v + d * d) or 1.0
-    return float(log_unknown(n, v, d, centre * np.concatenate([np.geomspace(0.2, 5.0, 161), [20.0, 1e3, 1e6]])).min())
+def least_unknown(n: float, v: float, d: Floats) -> Floats:
+    """The least of it over a grid of σ, for each d."""
+    centre = np.sqrt(v + d * d)
+    centre[centre == 0.0] = 1.0
+    grid = np.concatenate([np.geomspace(0.3, 3.0, 41), [6.0, 20.0, 1e3, 1e6]])
+    return np.asarray(log_unknown(n, v, d[:, None], centre[:, None] * grid).min(axis=1))
 
 
 def log_predictions(x: Floats, mean: float, sigma: float) -> float:
