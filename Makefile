@@ -54,7 +54,7 @@ bench: .venv/bench ## measure: the solver against others, the step, the runner, 
 rules: .venv/dev ## compare sampling and stopping rules on many instances: docs/rules.md, about 20 minutes
 	$(BIN)/python benchmarks/rule_pairs.py
 
-validity: .venv/dev ## statistical evidence at full size: docs/validity.md, docs/validity-ties.md, docs/validity-logs.md, docs/validity-forecast.md, docs/validity-questions.md, docs/validity-drift.md
+validity: .venv/dev ## statistical evidence at full size: docs/validity.md, docs/validity-ties.md, docs/validity-logs.md, docs/validity-forecast.md, docs/validity-questions.md, docs/validity-drift.md, docs/validity-unknown.md
 	$(BIN)/python validity/rules.py
 	$(BIN)/python validity/scales.py
 	$(BIN)/python validity/ties.py
@@ -62,9 +62,11 @@ validity: .venv/dev ## statistical evidence at full size: docs/validity.md, docs
 	$(BIN)/python validity/forecast.py
 	$(BIN)/python validity/questions.py
 	$(BIN)/python validity/drift.py
+	$(BIN)/python validity/unknown.py
 
 stress: .venv/dev parts ## many more random examples, and what takes too long or breaks too much for every day: docs/stress.md
-	HYPOTHESIS_PROFILE=wild $(BIN)/python -m pytest tests/core/test_bound.py tests/core/test_geometry.py tests/files/test_problem_file.py
+	HYPOTHESIS_PROFILE=wild $(BIN)/python -m pytest tests/core/test_bound.py tests/core/test_geometry.py tests/files/test_problem_file.py \
+		tests/core/test_ranks.py tests/core/test_eprocess.py tests/core/test_questions.py tests/simulation/test_experiment.py
 	$(BIN)/python -m pytest tests/stress
 
 mutants: .venv/dev ## have the tests teeth? puts the small faults of tests/mutants.toml into a copy, where tests must notice

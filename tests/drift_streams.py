@@ -136,3 +136,13 @@ def thompson_delay(n: int, seed: int, level: float = 0.01) -> float:
         arms.append(a)
     N, limit = added_up(np.array(arms), np.zeros(n), 2)[0], math.log(1 / level)
     return next((t for t in range(10, n + 1, 10) if policy_evidence_at(N, t) >= limit), math.inf)
+
+
+def shuffled_evidence(seed: int, n: int = 600) -> float:
+    """The evidence of drift in a log of three arms, of which one begins to pay more half way, once its rows are shuffled."""
+    rng = np.random.default_rng([seed, n])
+    arms, means = rng.integers(0, 3, n), np.tile([0.5, 0.4, 0.2], (n, 1))
+    means[n // 2 :, 2] = 0.7
+    rewards, order = (rng.random(n) < means[np.arange(n), arms]).astype(float), rng.permutation(n)
+    N, S = added_up(arms[order], rewards[order], 3)
+    return evidence_at(gb.Bernoulli(), N, S, n, math.log(3 / 0.05))

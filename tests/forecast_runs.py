@@ -25,6 +25,7 @@ class Instance:
     problem: gb.Problem
     delta: float = 0.1
     unknown: bool = False
+    question: gb.Question | str = "best-arm"
 
 
 INSTANCES = {
@@ -35,6 +36,9 @@ INSTANCES = {
     "Poisson": Instance(gb.Problem([4.0, 2.5, 2.0], THREE, family=gb.Poisson())),
     "twelve arms": Instance(gb.Problem(np.linspace(2.0, -0.2, 12), SIX, family=gb.Gaussian(0.5))),
     "Table 1, unknown policies": Instance(EXPERIMENT_1, unknown=True),
+    "Table 1, best two": Instance(EXPERIMENT_1, question=gb.TopM(2)),
+    "Table 1, best up to 0.2": Instance(EXPERIMENT_1, question=gb.EpsilonBest(0.2)),
+    "Table 1, above 1.2": Instance(EXPERIMENT_1, question=gb.Threshold(1.2)),
 }
 
 
@@ -44,7 +48,9 @@ class Run:
     def __init__(self, instance: Instance, seed: int) -> None:
         problem = instance.problem
         given = problem.E if instance.unknown else problem.policies
-        self.learner = gb.Learner(problem.K, given, family=problem.family, delta=instance.delta, seed=seed)
+        self.learner = gb.Learner(
+            problem.K, given, family=problem.family, delta=instance.delta, seed=seed, question=instance.question
+        )
         self.problem, self.ladder, self.named = (
             problem,
             ladder(problem.policies, problem.silent),

@@ -4,9 +4,13 @@ from typing import Any
 
 import numpy as np
 
+import gobetween as gb
+from gobetween.core.evidence import in_play
+from gobetween.core.state import fill, new_tally
 from gobetween.logs.batch import Batch, Names
 from gobetween.logs.options import LogOptions
 from gobetween.logs.reading import Reading
+from gobetween.logs.replay import LoggedRows, drifting_mediators
 
 
 def simulated(family: Any, mediators: int, rows: int, rng: np.random.Generator, gap: float) -> Batch:
@@ -30,3 +34,32 @@ def wrong_claims(family: Any, mediators: int, logs: int, rows: int, delta: float
             claims += 1
             wrong += reading.claim.arm != "a"
     return claims, wrong
+
+
+def lost_best(K: int, gap: float, logs: int, delta: float) -> tuple[int, float]:
+    """In how many logs the best arm, arm 0, was ever out of play, and how many arms were in play at the end on average.
+
+    Rows are drawn evenly at first, later among the arms in play: what was seen may decide what is tried.
+    """
+    rng, lost, left = np.random.default_rng(K), 0, 0
+    means = np.full(K, 0.5)
+    means[0] += gap
+    for _ in range(logs):
+        N, S, still = np.zeros(K, np.int64), np.zeros(K), np.ones(K, np.bool_)
+        out = False
+        for _ in range(4):
+            n = rng.multinomial(8 * K, still / still.sum())
+            N, S = N + n, S + rng.binomial(n, means)
+            still = in_play(gb.Bernoulli(), fill(new_tally(K), N, S), delta)
+            out = out or not still[0]
+        lost, left = lost + out, left + int(still.sum())
+    return lost, left / logs
+
+
+def false_drifting(logs: int, level: float) -> int:
+    """In how many logs of two steady mediators some is said to choose differently at different times."""
+    rng, raised, starts = np.random.default_rng(11), 0, np.array([0, 120, 200])
+    for _ in range(logs):
+        rows = LoggedRows(("a", "b", "c"), ("m", "n"), starts, rng.choice(3, 200, p=[0.5, 0.3, 0.2]), np.zeros(200))
+        raised += bool(drifting_mediators(rows, level))
+    return raised

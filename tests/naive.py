@@ -269,7 +269,7 @@ class Terms:
         return np.unique(np.clip(np.concatenate([spots, between, ends]), low, high))
 
     def _R(self, c: int, x: Any) -> Any:
-        eta = 0.15 / (self.K - 2)
+        eta = 0.15 * np.log(self.K - 1) / np.log(3) / (self.K - 2)
         M = log_M(self.family, self.N[c], self.S[c], x, -1)
         if self.narrow is not None:
             share = self.narrow[0]
@@ -343,3 +343,45 @@ class Terms:
                 reach = (side[1] - side[0]) / 6
                 side[0], side[1] = max(low, at - reach), min(high, at + reach)
         return least
+
+
+PRIORS = [(c, w / 48.0) for c, w in ((0.25, 1), (1.0, 2), (4.0, 4), (16.0, 4), (64.0, 1))]
+
+
+def log_unknown(n: float, v: float, d: float, sigma: Floats) -> Floats:
+    """Ln of the mixture of normal laws with a mean and a spread of their own over N(λ, σ²), at each σ: n rewards, d = x̄ − λ.
+
+    Precision r/σ² with r ~ Gamma(α, α), mean ~ N(λ, σ²/(rc)); 10% on the null itself.
+    """
+    terms = [np.full(len(sigma), np.log(0.1))]
+    for alpha, u in ((0.25, 1.0), (32.0, 3.0)):
+        for c, w in PRIORS:
+            around, null = n * v + n * c / (n + c) * d * d, n * v + n * d * d
+            value = 0.5 * np.log(c / (c + n)) + alpha * np.log(alpha) - gammaln(alpha) + gammaln(alpha + n / 2)
+            value = value - (alpha + n / 2) * np.log(alpha + around / (2 * sigma**2)) + null / (2 * sigma**2)
+            terms.append(value + np.log(0.9 * w * u))
+    return np.asarray(np.logaddexp.reduce(np.array(terms), axis=0))
+
+
+def least_unknown(n: float, v: float, d: float) -> float:
+    """The least of it over a grid of σ."""
+    centre = np.sqrt(v + d * d) or 1.0
+    return float(log_unknown(n, v, d, centre * np.concatenate([np.geomspace(0.2, 5.0, 161), [20.0, 1e3, 1e6]])).min())
+
+
+def log_predictions(x: Floats, mean: float, sigma: float) -> float:
+    """The same from its definition, reward by reward: Student's law predicts each of them from those before."""
+    from scipy.stats import norm
+    from scipy.stats import t as student
+
+    terms = [np.log(0.1)]
+    for alpha, u in ((0.25, 1.0), (32.0, 3.0)):
+        for c, w in PRIORS:
+            a, b, m, k, total = alpha, alpha * sigma**2, mean, c, 0.0
+            for reward in x.tolist():
+                total += float(student.logpdf(reward, 2 * a, m, np.sqrt(b * (k + 1) / (a * k))))
+                total -= float(norm.logpdf(reward, mean, sigma))
+                b += k * (reward - m) ** 2 / (2 * (k + 1))
+                m, k, a = (k * m + reward) / (k + 1), k + 1, a + 0.5
+            terms.append(total + np.log(0.9 * w * u))
+    return float(np.logaddexp.reduce(terms))

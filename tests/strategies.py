@@ -1,5 +1,7 @@
 """Hypothesis strategies for problems of every family, from tame to extreme."""
 
+import os
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -8,11 +10,24 @@ from hypothesis import strategies as st
 import gobetween as gb
 from gobetween.core.jit import ENABLED
 
-FAMILIES: list[gb.Family] = [
-    *(gb.Gaussian(1.0), gb.Gaussian(0.02), gb.Bernoulli(), gb.Poisson(), gb.Exponential(), gb.Bounded(-1.0, 3.0)),
-]
-if not ENABLED:  # each would compile the solver anew
-    FAMILIES += [gb.Gamma(3.0), gb.Binomial(20), gb.Geometric(), gb.NegativeBinomial(0.5)]
+#: Families that most tests compile anyway (warm.py).
+COMPILED = ("gaussian", "bernoulli")
+#: Is this `make stress`?
+WILD = os.environ.get("HYPOTHESIS_PROFILE") == "wild"
+
+
+def here(families: Iterable[gb.Family]) -> list[gb.Family]:
+    """With the JIT only COMPILED: for every other one all would be compiled anew. Without it, and in `make stress`, all."""
+    every = not ENABLED or WILD
+    return [family for family in families if every or family.name in COMPILED]
+
+
+FAMILIES = here(
+    [
+        *(gb.Gaussian(1.0), gb.Gaussian(0.02), gb.Bernoulli(), gb.Poisson(), gb.Exponential(), gb.Bounded(-1.0, 3.0)),
+        *(gb.Gamma(3.0), gb.Binomial(20), gb.Geometric(), gb.NegativeBinomial(0.5)),
+    ]
+)
 
 
 def means_of(family: Any, gaps: Any, top: float) -> Any:

@@ -1,4 +1,4 @@
-"""Eight rooms on common ground, imports go down only, and each library has its rooms."""
+"""Nine rooms on common ground, imports go down only, and each library has its rooms."""
 
 import ast
 from collections.abc import Iterator
@@ -18,7 +18,8 @@ BELOW = {
     "paper": ("core", "files", "simulation"),
     "study": ("core", "files", "simulation", "logs"),
     "pages": ("core", "files", "simulation", "logs", "paper", "study"),
-    "cli": ("core", "files", "simulation", "logs", "paper", "study", "pages"),
+    "service": ("core", "files", "simulation", "logs", "paper", "study", "pages"),
+    "cli": ("core", "files", "simulation", "logs", "paper", "study", "pages", "service"),
 }
 #: Library → where it may be imported. What is not listed may be imported anywhere.
 LIBRARIES = {
@@ -29,7 +30,11 @@ LIBRARIES = {
     "alembic": ("study/store",),
     "psycopg": ("study/store",),
     "sqlite3": ("simulation/results_file.py",),
-    "plotly": ("pages",),
+    "plotly": ("pages", "service"),
+    "fastapi": ("service",),
+    "starlette": ("service",),
+    "pydantic": ("service",),
+    "uvicorn": ("service",),
     "pyarrow": ("logs", "cli"),
     "pandas": ("export.py",),
     "distributed": ("simulation/executors.py",),

@@ -68,6 +68,7 @@ from gobetween.simulation.runner import run_experiment as run_experiment
 from gobetween.simulation.runs import Runs as Runs
 from gobetween.simulation.summary import Summary as Summary
 from gobetween.study.answers import TellError as TellError
+from gobetween.study.client import Client as Client
 from gobetween.study.forecast import Forecast as Forecast
 from gobetween.study.learner import Learner as Learner
 from gobetween.study.outlook import Outlook as Outlook

@@ -32,6 +32,11 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def some(names: Sequence[str], most: int = 10) -> str:
+    """The first of many names, and how many more there are."""
+    return f"{', '.join(map(repr, names[:most]))} and {len(names) - most:,} more" if len(names) > most else listed(names)
+
+
 def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A small table with a caption for `_repr_html_`; every string is shown as it is."""
     head = "".join(f"<th>{html.escape(name)}</th>" for name in header)

@@ -212,12 +212,14 @@ def engine_run(
     """One run of the compiled loop: the counts, the queries and the arms named; None while it has not stopped."""
     K, E, family = problem.K, problem.E, problem.family
     state, everyone = new_state(K, E), np.ones(E, np.bool_)
-    sampler = sampler_for(question, sampling.told(problem), problem.policies.copy(), everyone, problem.query_costs.copy())
+    policies, costs = problem.policies.copy(), problem.query_costs.copy()
+    stopper = stopper_for(question, stopping, K, family)
+    sampler = sampler_for(question, sampling.told(problem), policies, everyone, costs, stopper)
     limit = threshold_for(question, stopping, K, delta, family)
     tau, stopped, named = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.bool_), np.zeros((1, 1, K), np.bool_)
     done = runs(
-        family, problem.means.copy(), ladder(problem.policies, problem.silent), sampler,
-        stopper_for(question, stopping, K, family), np.array([limit]), state, everyone, np.zeros(1, np.bool_), True,
+        family.at_work(K), problem.means.copy(), ladder(problem.policies, problem.silent), sampler,
+        stopper, np.array([limit]), state, everyone, np.zeros(1, np.bool_), True,
         NONE, NONE, most, _own(), _world(), tau, stopped, named, np.zeros((1, 1, E), np.int64), np.zeros((1, 1, K), np.int64),
     )  # fmt: skip
     assert done == DONE, f"{type(sampling).__name__}.choose named a mediator who cannot be asked"

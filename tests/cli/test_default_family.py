@@ -10,8 +10,10 @@ from own_rules import Amount
 
 import gobetween as gb
 from gobetween.cli import gobetween
+from gobetween.cli.reading import family_of
 from gobetween.cli.words import told
 from gobetween.core.families import DEFAULT
+from gobetween.core.voice import family_words
 from gobetween.files.problem import parse_spec
 from gobetween.logs.options import LogOptions
 from gobetween.simulation.grid import parse_experiment
@@ -20,8 +22,8 @@ from gobetween.study.spec import parse_study
 ARMS: dict[str, Any] = {"arms": [{"name": "a", "mean": 0.9}, {"name": "b", "mean": 0.1}]}
 FILE = ARMS | {"mediators": [{"name": "m", "policy": [0.5, 0.5]}]}
 LACKS = "gaussian needs sigma, the standard deviation of a reward"
-TABLE = 'write family = { name = "gaussian", sigma = 2.0 }, with yours'
-CALL = "write gb.Gaussian(sigma=2.0), with yours"
+TABLE = 'write family = { name = "gaussian", sigma = 2.0 }, with yours, or sigma = "unknown"'
+CALL = "write gb.Gaussian(sigma=2.0), with yours, or sigma=None where nobody knows it"
 
 #: Every door through which a family comes from Python, and one from a file; each takes what may say a family.
 DOORS: dict[str, Callable[..., gb.Family]] = {
@@ -50,6 +52,31 @@ def test_gaussian_needs_its_sigma_at_every_door(door: str) -> None:
     assert DOORS[door](family={"name": "gaussian", "sigma": 2} if in_file else gb.Gaussian(2)) == gb.Gaussian(2.0)
 
 
+@pytest.mark.parametrize("door", DOORS)
+def test_an_unknown_sigma_is_said_at_every_door(door: str) -> None:
+    """A plan needs the one that is expected, what learns from rewards does not."""
+    in_file = door.endswith("file") or door == "experiment"
+    table = {"name": "gaussian", "sigma": "unknown", "expected": 2}
+    expecting = DOORS[door](family=table if in_file else gb.Gaussian(None, expected=2))
+    assert expecting == gb.Gaussian(sigma=None, expected=2.0)
+    bare: Any = {"name": "gaussian", "sigma": "unknown"} if in_file else gb.Gaussian(sigma=None)
+    if door in ("Learner", "StudySpec", "study file"):
+        assert DOORS[door](family=bare) == gb.Gaussian(sigma=None)
+        return
+    with pytest.raises(gb.GoBetweenError, match="a plan needs the sigma that is expected; a study will learn it") as caught:
+        DOORS[door](family=bare)
+    assert "expected = 2.0 }, with yours" in str(caught.value) if in_file else "expected=2.0), with yours" in str(caught.value)
+
+
+def test_an_unknown_sigma_of_the_command_line() -> None:
+    assert family_of("gaussian:sigma=unknown") == gb.Gaussian(sigma=None)
+    assert family_words(family_of("gaussian:sigma=unknown,expected=3")) == "gaussian, σ unknown, expected = 3"
+    with pytest.raises(gb.GoBetweenError, match=r"family\.mean is not a known key: choose from name, sigma, expected"):
+        family_of("gaussian:sigma=unknown,mean=3")
+    with pytest.raises(gb.GoBetweenError, match="write it as name:key=number,key=number"):
+        family_of("gaussian:sigma=unknwn")
+
+
 def test_a_gaussian_of_python_needs_its_sigma() -> None:
     with pytest.raises(gb.ProblemError, match=LACKS):
         gb.Gaussian()
@@ -66,7 +93,7 @@ def test_a_gaussian_of_the_command_line_needs_its_sigma(
     Path("log.csv").write_text("arm,reward\na,1\nb,0\n", encoding="utf-8")
     caught = CliRunner().invoke(gobetween, [*call, "--family", "gaussian"]).exception
     assert isinstance(caught, gb.GoBetweenError)
-    assert told(caught) == f"--family gaussian: family: {LACKS}; write gaussian:sigma=2, with yours"
+    assert told(caught) == f"--family gaussian: family: {LACKS}; write gaussian:sigma=2, with yours, or gaussian:sigma=unknown"
     assert [path.name for path in tmp_path.iterdir()] == ["log.csv"]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from strategies import here
 
 import gobetween as gb
 from gobetween.core.eprocess import PRODUCT, log_evalue
@@ -55,7 +56,7 @@ def brute(family: gb.Family, t: Tally, a: int, b: int) -> float:
     return float(np.min(np.minimum.accumulate(up) + down))
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=repr)
+@pytest.mark.parametrize("family", here(FAMILIES), ids=repr)
 @given(n=st.integers(1, 60), m=st.integers(1, 60), seed=st.integers(0, 10**6))
 @settings(max_examples=12)
 def test_the_infimum_is_over_the_whole_null(family: gb.Family, n: int, m: int, seed: int) -> None:
@@ -91,7 +92,7 @@ def test_the_minimiser_may_lie_outside_the_estimates() -> None:
     assert outside > 0
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=repr)
+@pytest.mark.parametrize("family", here(FAMILIES), ids=repr)
 def test_the_decision_agrees_with_the_value(family: gb.Family) -> None:
     rng = np.random.default_rng(1)
     top, low = two_means(family)

@@ -14,11 +14,24 @@ from tie_paths import false_claims
 import gobetween as gb
 from gobetween.core.eprocess import Pairing, least_beside, log_beside, log_evalue, pair_at
 from gobetween.core.jit import ENABLED
-from gobetween.core.narrow import ATOM, BET_WEIGHTS, BETS, PRICES, add_to_narrow, log_narrow, narrow_reach, new_narrow
+from gobetween.core.narrow import (
+    ATOM,
+    BET_WEIGHTS,
+    BETS,
+    PRICES,
+    add_to_narrow,
+    log_narrow,
+    narrow_evidence,
+    narrow_reach,
+    new_narrow,
+    rate,
+)
+from gobetween.core.pursuit import rival_gains
 from gobetween.core.ranks import least_evidence
 from gobetween.core.state import Tally
 from gobetween.core.stopper import Stopper
 from gobetween.core.stopping import BY_COUNTS
+from gobetween.core.transport import evidence
 from gobetween.simulation.summary import exact_interval
 from gobetween.testing import same_steps
 
@@ -217,3 +230,46 @@ def test_false_claims_at_ties_are_as_rare_as_they_should_be(mode: int) -> None:
     counts = false_claims(gb.Bounded(0.0, 1.0), [0.3] * 3, mode, runs, 400, alphas)
     for alpha, wrong in zip(alphas, counts, strict=True):
         assert exact_interval(wrong, runs, 0.999)[0] <= alpha
+
+
+@given(
+    gap=st.floats(1e-6, 1.0),
+    v=st.tuples(*[st.floats(1e-9, 0.25)] * 2),
+    w=st.tuples(*[st.floats(1e-3, 1e6)] * 2),
+)
+def test_what_pursuit_reckons_with_is_the_least_over_common_means(
+    gap: float, v: tuple[float, float], w: tuple[float, float]
+) -> None:
+    """In closed form: against a grid, and d = max over λ of λg − ψ(λ)v against another one."""
+    narrow = new_narrow(2, 1.0, -1.0, 3.0)
+    narrow.sums[:] = [[10.0, 40.0], [5.0, 5.0], [10.0 * v[0], 40.0 * v[1]]]
+    Z, d_a, d_b = narrow_evidence(narrow, 0, 1, 4.0 * gap, w[0], w[1])
+    shares = np.concatenate([[0.0, 1.0], np.linspace(0.0, 1.0, 4001), np.geomspace(1e-12, 0.5, 2000)])
+    shares = np.concatenate([shares, 1.0 - shares])
+
+    def rates(g: np.ndarray, variance: float) -> np.ndarray:
+        return g - variance * np.log1p(g / variance)
+
+    least = (w[0] * rates(gap * shares, v[0]) + w[1] * rates(gap * (1.0 - shares), v[1])).min()
+    assert pytest.approx(w[0] * d_a + w[1] * d_b) == Z
+    assert least * (1.0 + 1e-9) + 1e-9 * max(w) >= Z
+    assert least * (1.0 - 1e-3) - 1e-9 * max(w) <= Z
+    lam = np.concatenate([1.0 - np.geomspace(1e-12, 1.0, 20_001), np.geomspace(1e-12, 0.99, 20_001)])
+    best = (lam * gap - (-np.log1p(-lam) - lam) * v[0]).max()
+    assert rate(gap, v[0]) == pytest.approx(best, rel=1e-3, abs=1e-9)
+
+
+def test_pursuit_follows_the_larger_of_two_kinds_of_evidence() -> None:
+    """Rewards that vary little need as many of either arm; of those that vary much the leader's say more here."""
+    family, tally = gb.Bounded(0.0, 1.0), Tally(np.array([30, 60]), np.array([15.0, 6.0]), np.array([0.5, 0.1]))
+    pulls, slopes = tally.N_a.astype(np.float64), []
+    for v in (1e-4, 0.24):
+        little = new_narrow(2, 1.0, 0.0, 1.0)
+        little.sums[:] = [tally.N_a, tally.S_a, v * tally.N_a]
+        Z, most, gains = np.zeros(2), np.zeros(1), np.zeros(2)
+        rival_gains(family, tally, pulls, little, Z, most, gains)
+        by_means, by_spread = evidence(family, 0.5, 0.1, 30.0, 60.0), narrow_evidence(little, 0, 1, 0.4, 30.0, 60.0)
+        assert most[0] == max(by_means[0], by_spread[0])
+        assert tuple(gains) == (by_spread if by_spread[0] > by_means[0] else by_means)[1:]
+        slopes.append(by_spread[0] > by_means[0])
+    assert slopes == [True, False]

@@ -7,16 +7,24 @@ from typing import Any
 import numpy as np
 import pytest
 from own_rules import Amount
+from strategies import here
 
 import gobetween as gb
 from gobetween.core.posterior import possible_mean, possible_means
 from gobetween.core.state import fill, new_tally
 
 Draws = Callable[[np.random.Generator], Any]
-FAMILIES = [gb.Gaussian(2.0), gb.Bernoulli(), gb.Poisson(), gb.Exponential(), gb.Bounded(-1.0, 3.0), Amount(2.0)]
+FAMILIES: list[gb.Family] = [
+    gb.Gaussian(2.0),
+    gb.Bernoulli(),
+    gb.Poisson(),
+    gb.Exponential(),
+    gb.Bounded(-1.0, 3.0),
+    Amount(2.0),
+]
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+@pytest.mark.parametrize("family", here(FAMILIES), ids=lambda family: family.name)
 @pytest.mark.parametrize("r", [-2.5, -0.3, 0.3, 2.5])
 def test_the_signed_root_of_the_likelihood_ratio_is_what_was_drawn(family: gb.Family, r: float) -> None:
     n, mu = 7.0, 0.4

@@ -8,7 +8,7 @@ import pytest
 
 from gobetween.core import pursuit, whole
 from gobetween.core.jit import ENABLED
-from gobetween.core.ranks import sort_first
+from gobetween.core.lifts import sort_first
 from gobetween.core.state import State, fill, new_state
 
 

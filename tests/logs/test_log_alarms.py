@@ -19,6 +19,10 @@ def test_alarms() -> None:
     assert not any(alarm.raised for alarm in (*good.policy_alarms, *good.confounding))
     wrong = gb.analyse_logs(table(2000), arms=["a", "b", "c"], declared={"m0": POLICIES[1], "m1": None})
     assert [(alarm.subject, alarm.raised) for alarm in wrong.policy_alarms] == [("m0", True)]
+    share = wrong.N_ea[0] / wrong.N_ea[0].sum()
+    off = int(np.argmax(np.abs(share - POLICIES[1]) / np.sqrt(POLICIES[1] * (1.0 - np.array(POLICIES[1])))))
+    assert wrong.policy_alarms[0].size == pytest.approx(share[off] - POLICIES[1][off])
+    assert f"{'abc'[off]!r} {share[off]:.1%} of the time instead of" in wrong.policy_alarms[0].words
     impossible = gb.analyse_logs(table(50), arms=["a", "b", "c"], declared={"m0": [1.0, 0.0, 0.0], "m1": POLICIES[1]})
     assert impossible.policy_alarms[0].log_e == np.inf
     confounded = table(3000)
@@ -26,7 +30,12 @@ def test_alarms() -> None:
         if who == "m1" and arm == "b":
             confounded["reward"][i] = float(i % 10 == 0)
     found = gb.analyse_logs(confounded)
-    assert [alarm.subject for alarm in found.confounding if alarm.raised] == ["b"]
+    raised = [alarm for alarm in found.confounding if alarm.raised]
+    assert [alarm.subject for alarm in raised] == ["b"]
+    means = [found.S_ea[e, 1] / found.N_ea[e, 1] for e in range(2)]
+    assert raised[0].size == pytest.approx(min(means) - max(means)) or raised[0].size == pytest.approx(max(means) - min(means))
+    assert f"{means[1]:.4g} with 'm1'" in raised[0].words
+    assert f"{means[0]:.4g} with 'm0'" in raised[0].words
     assert any("the guarantee does not hold" in line for line in sentences(found))
 
 

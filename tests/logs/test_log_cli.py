@@ -32,7 +32,7 @@ def test_command_line(tmp_path: Path) -> None:
     assert list(data) == [
         "format", "rows", "family", "parameters", "delta", "question", "answer", "headline", "alarms", "arms", "mediators", "silent", "claim", "ordered", "identified",
         "leader", "statistic", "threshold", "p_value", "in_play", "rows_to_go", "queries_to_go", "near_tie", "mixture", "omega", "never_pulled",
-        "disorder", "bad", "bad_count", "notes", "policies",
+        "disorder", "bad", "bad_count", "traffic", "adaptive", "notes", "policies", "means",
     ]  # fmt: skip
     replayed = json.loads(run(tmp_path, "logs", "replay", "log.csv", "--runs", 3, "--json").stdout)
     assert replayed["runs"] == 3

@@ -41,6 +41,8 @@ COMMANDS = {
     "export": "Queries as CSV, events as JSON lines.",
     "report": "A page with the answer and the figures.",
     "doctor": "Check the store and replay the log.",
+    "serve": "Studies by HTTP: REST, live pages, and an inbox for each mediator.",
+    "token": "Who may do what on a server: make, list and revoke tokens.",
     "backup": "Copy the store into a file, while others write.",
     "restore": "Bring back what is in a backup.",
 }

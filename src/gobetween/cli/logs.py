@@ -6,7 +6,7 @@ import click
 
 from gobetween.cli.plugins import ready
 from gobetween.cli.reading import Source, reading
-from gobetween.cli.terminal import print_json, show, show_page
+from gobetween.cli.terminal import print_json, show, show_page, target
 from gobetween.cli.verb import leave
 from gobetween.cli.work import small_log
 from gobetween.export import numbered
@@ -29,16 +29,21 @@ FILES = click.argument("files", nargs=-1, required=True, type=click.Path(allow_d
 @reading(FILES)
 @click.option("--workers", type=click.IntRange(min=1), help="Read files in parallel, twice; the answer is the same.")
 @click.option("--report", "report_to", type=click.Path(), help="Folder for report.html.")
+@click.option("--csv", "csv_to", type=click.Path(), help="File for all arms and all pairs of mediator and arm.")
 @JSON
-def analyse(log: Source, workers: int | None, report_to: str | None, as_json: bool) -> None:
+def analyse(log: Source, workers: int | None, report_to: str | None, csv_to: str | None, as_json: bool) -> None:
     """Is the answer certain, and since which row? If not, what is missing? Exit status 3 if an alarm breaks the guarantee.
 
     FILES are CSV, JSON, Parquet or Feather, text also packed (.gz, .zst); patterns, folders, or - for standard input.
     """
     ready(plain=small_log(log.files, log.arm))
-    from gobetween.pages.log import arm_grid, policy_grid, sentences
+    from gobetween.pages.log import sentences
+    from gobetween.pages.log_tables import arm_blocks, policy_blocks
 
     found = _analysed(log, workers)
+    if csv_to:
+        with target(csv_to, "--csv") as stream:
+            found.to_csv(stream)
     if report_to:
         path = found.report(report_to)
     if as_json:
@@ -48,7 +53,7 @@ def analyse(log: Source, workers: int | None, report_to: str | None, as_json: bo
 
         show(None, False, *sentences(found))
         click.echo()
-        show_page("", [Section("", [arm_grid(found)]), Section("", [policy_grid(found)])])
+        show_page("", [Section("", arm_blocks(found)), Section("", policy_blocks(found))])
         if report_to:
             click.echo(f"\nThe report is {path}.")
     leave(found.broken)

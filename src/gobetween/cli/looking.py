@@ -1,9 +1,7 @@
 """The verbs that only look: status, events, export, report, doctor."""
 
-import csv
 import sys
 from itertools import islice
-from operator import itemgetter
 from pathlib import Path
 
 import click
@@ -13,7 +11,6 @@ from gobetween.cli.verb import Call, leave, utc_option, verb
 from gobetween.errors import StudyError
 from gobetween.export import numbered
 
-COLUMNS = ("query", "mediator", "status", "arm", "reward", "slot", "worker")
 KEEP = (
     "keep a copy of the store (of a SQLite file with its -wal and -shm) before anything else, and pause the study; "
     "the log is the record that counts"
@@ -61,17 +58,14 @@ def export(call: Call, to_csv: str | None, jsonl: str | None) -> None:
     if not to_csv and not jsonl:
         raise StudyError("name at least one of --csv FILE and --jsonl FILE")
     study, written = call.open(view=True), {}
-    from gobetween.pages.words import csv_safe
+    from gobetween.pages.exports import csv_blocks
 
-    in_order = itemgetter(*COLUMNS)
     if to_csv:
         with target(to_csv) as stream:
-            writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(COLUMNS)
             written["csv"] = 0
-            for row in study.export():
-                writer.writerow([csv_safe(value) for value in in_order(row)])
-                written["csv"] += 1
+            for rows, text in csv_blocks(study):
+                stream.write(text)
+                written["csv"] += rows
     if jsonl:
         with target(jsonl) as stream:
             written["jsonl"] = 0

@@ -5,7 +5,7 @@ TEMPLATE = """# A live study: which option is best, when only these mediators ca
 # the first query; afterwards only title, contacts, lease, in_flight and budget.
 title = "Which reminder works best?"
 
-# rewards: "bernoulli" (0 or 1), "poisson", "exponential", {{ name = "gaussian", sigma = 1.0 }},
+# rewards: "bernoulli" (0 or 1), "poisson", "exponential", {{ name = "gaussian", sigma = 1.0 }} (or "unknown"),
 # {{ name = "gamma", shape = 2.0 }}, {{ name = "binomial", n = 10 }}, "geometric", {{ name = "negative-binomial", r = 2.0 }},
 # or {{ name = "bounded", low = 0, high = 5 }} for anything in between
 family = "bernoulli"

@@ -24,6 +24,7 @@ from gobetween.core.eprocess import PRODUCT, log_evalue
 from gobetween.core.excess import log_excess_evidence
 from gobetween.core.family import Family, coordinate
 from gobetween.core.mixtures import log_gamma
+from gobetween.core.sizes import most_different, most_off
 from gobetween.core.spread import log_spread_evidence, scale_of, squares
 from gobetween.core.state import Tally
 from gobetween.core.types import Floats, Ints
@@ -52,6 +53,12 @@ class Alarm:
     visible: float | None = None
     """The smallest difference that would have shown by now: between means (confounding, drift), of a share (policy). None: none
     would, or nobody asked."""
+    size: float | None = None
+    """Once raised, by how much and in which direction: how much more an arm pays with the mediator that stands out than with
+    others (confounding), or later than before (drift); how much larger a share is than declared (policy), or than before
+    (policy-drift)."""
+    at: int | None = None
+    """Of drift that was found: after about how many answers or rows."""
 
 
 @dataclass(frozen=True)
@@ -184,30 +191,24 @@ def count_alarms(N_a: Ints, spread: Floats, level: float = LEVEL) -> list[Alarm]
 def policy(facts: Facts) -> list[Alarm]:
     """Does every mediator act as declared?"""
     found = policy_alarms(facts.mediators, facts.N_ea, facts.declared)
-    if not facts.visible:
-        return found
     rows = dict(zip(facts.mediators, zip(facts.N_ea, facts.declared, strict=True), strict=True))
-    return [alarm if alarm.raised else _with_share(alarm, *rows[alarm.subject], facts.unit) for alarm in found]
+    return [_with_share(alarm, *rows[alarm.subject], facts) for alarm in found]
 
 
 def confounding(facts: Facts) -> list[Alarm]:
     """Does every arm pay the same whoever pulls it?"""
-    if facts.S_ea is None:
+    if facts.S_ea is None or not facts.family.sums_suffice:
         return []
     N_ea, S_ea, places = facts.N_ea[:, : len(facts.arms)], facts.S_ea, {name: a for a, name in enumerate(facts.arms)}
     found = confounding_alarms(facts.arms, facts.family, N_ea, S_ea, hasty=facts.hasty)
-    if not facts.visible:
-        return found
     columns = [(N_ea[:, places[alarm.subject]], S_ea[:, places[alarm.subject]]) for alarm in found]
-    return [
-        alarm if alarm.raised else _with_difference(alarm, facts, *column) for alarm, column in zip(found, columns, strict=True)
-    ]
+    return [_with_difference(alarm, facts, *column) for alarm, column in zip(found, columns, strict=True)]
 
 
 def drift(facts: Facts) -> list[Alarm]:
     """Does every arm pay the same all the time?"""
     course = facts.course
-    if course is None or not course.moments:
+    if course is None or not course.moments or not facts.family.sums_suffice:
         return []
     limit, found = math.log(len(facts.arms) / LEVEL), []
     log_e, best = log_reward_drift(facts.family, course, limit, facts.hasty)
@@ -218,12 +219,14 @@ def drift(facts: Facts) -> list[Alarm]:
 
 
 def _drift_alarm(facts: Facts, course: Course, a: int, best: int, log_e: float, limit: float) -> Alarm:
-    clause = f"{facts.arms[a]!r} pays differently at different times"
+    clause, size, at = f"{facts.arms[a]!r} pays differently at different times", None, None
     if log_e >= limit:
         (n, S), j = _sides(course, best, a), course.moments[best].j
         clause = f"{clause}, {S[0] / n[0]:.4g} up to about {facts.unit} {split_at(j):,} and {S[1] / n[1]:.4g} since"
+        size, at = float(S[1] / n[1] - S[0] / n[0]), split_at(j)
     meaning = f"something changed on the way, or {facts.unit}s are not in the order in which they were collected"
-    return _alarm("drift", facts.arms[a], log_e, limit, clause, f"{meaning}; the guarantee does not hold")
+    found = _alarm("drift", facts.arms[a], log_e, limit, clause, f"{meaning}; the guarantee does not hold")
+    return replace(found, size=size, at=at)
 
 
 def _sides(course: Course, i: int, a: int) -> tuple[Ints, Floats]:
@@ -255,17 +258,18 @@ def _chooser_alarm(facts: Facts, e: int, kept: Sequence[tuple[int, Ints]], count
     """From the counts of all mediators at splits, and of this one in the end."""
     before, limit = np.array([N_ea[e] for _, N_ea in kept]), math.log(len(facts.mediators) / LEVEL)
     log_e, best, outcome = log_policy_drift(before, counts, np.array([split_weight(j) for j, _ in kept]))
-    clause = f"{facts.mediators[e]!r} chooses differently at different times"
+    clause, size, at = f"{facts.mediators[e]!r} chooses differently at different times", None, None
     if log_e >= limit:
         what = repr(facts.arms[outcome]) if outcome < len(facts.arms) else "silence"
         share, since = (float(c[outcome] / c.sum()) for c in (before[best], counts - before[best]))
-        when = f"about {facts.unit} {split_at(kept[best][0]):,}"
-        clause = f"{clause}, {what} {share:.0%} of the time up to {when} and {since:.0%} since"
+        at = split_at(kept[best][0])
+        when = f"about {facts.unit} {at:,}"
+        clause, size = f"{clause}, {what} {share:.0%} of the time up to {when} and {since:.0%} since", since - share
     meaning = (
         "the answer stays valid, plans that rest on its policy are off, for that is an average; mediators who learn on "
         "the way look like this"
     )
-    return _alarm("policy-drift", facts.mediators[e], log_e, limit, clause, meaning, breaks=False)
+    return replace(_alarm("policy-drift", facts.mediators[e], log_e, limit, clause, meaning, breaks=False), size=size, at=at)
 
 
 #: What is watched; of several alarms the first one that breaks the guarantee is the headline.
@@ -288,9 +292,15 @@ def policy_alarms(
     return found
 
 
-def _with_share(alarm: Alarm, counts: Ints, row: Sequence[float] | None, unit: str) -> Alarm:
-    """An alarm that was not raised, and how far off a share would have had to be."""
-    policy = _filled(row or (), len(counts))
+def _with_share(alarm: Alarm, counts: Ints, row: Sequence[float] | None, facts: Facts) -> Alarm:
+    """How far off a share is or, of an alarm that was not raised, would have had to be."""
+    policy, unit = _filled(row or (), len(counts)), facts.unit
+    if alarm.raised:
+        one, share, said = most_off(counts, policy)
+        what = repr(facts.arms[one]) if one < len(facts.arms) else "silence"
+        return _sized(alarm, f"{what} {share:.1%} of the time instead of {said:.1%}", share - said)
+    if not facts.visible:
+        return alarm
     if (policy > 0.0).sum() < 2:
         return _less(alarm, 0.0, "any other arm would have shown", unit)
     visible = visible_share(int(counts.sum()), policy, alarm.limit)
@@ -298,11 +308,22 @@ def _with_share(alarm: Alarm, counts: Ints, row: Sequence[float] | None, unit: s
 
 
 def _with_difference(alarm: Alarm, facts: Facts, n: Ints, S: Floats) -> Alarm:
-    """An alarm that was not raised, and how much a mediator would have had to differ from the others."""
+    """How much a mediator differs from the others or, of an alarm that was not raised, would have had to."""
     pulled = np.flatnonzero(n)
+    if alarm.raised:
+        one, mean, rest = most_different(facts.family, n[pulled], S[pulled])
+        others = "the others" if len(pulled) > 2 else repr(facts.mediators[pulled[1 - one]])
+        return _sized(alarm, f"{mean:.4g} with {facts.mediators[pulled[one]]!r} and {rest:.4g} with {others}", mean - rest)
+    if not facts.visible:
+        return alarm
     one, visible = visible_difference(facts.family, n[pulled], S[pulled], alarm.limit)
     between = f" between {facts.mediators[pulled[one]]!r} and the others" if len(pulled) > 2 else ""
     return _less(alarm, visible, f"a difference of about {about(visible or 0.0)}{between} would have shown", facts.unit)
+
+
+def _sized(alarm: Alarm, what: str, size: float) -> Alarm:
+    """An alarm that was raised, with what stands out in numbers."""
+    return replace(alarm, size=size, words=alarm.words.replace(" (evidence", f", {what} (evidence", 1))
 
 
 def _less(alarm: Alarm, visible: float | None, shown: str, unit: str) -> Alarm:

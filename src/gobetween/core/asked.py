@@ -2,12 +2,14 @@
 
 import math
 
+import numpy as np
+
 from gobetween.core.family import Family
 from gobetween.core.question import Question
 from gobetween.core.questions import BestArm
 from gobetween.core.rule import SamplingRule, StoppingRule
-from gobetween.core.sampler import AnySampler, Sampler
-from gobetween.core.stopper import AnyStopper
+from gobetween.core.sampler import PURSUIT, AnySampler, Sampler
+from gobetween.core.stopper import AnyStopper, Stopper
 from gobetween.core.stopping import EProcess
 from gobetween.core.types import Bools, Floats
 from gobetween.errors import ProblemError
@@ -15,9 +17,21 @@ from gobetween.errors import ProblemError
 BEST = BestArm()
 
 
-def sampler_for(question: Question, rule: SamplingRule, policies: Floats, declared: Bools, costs: Floats) -> AnySampler:
-    """A sampling rule at work on policies [E, K], asking for what answers the question."""
+def sampler_for(
+    question: Question,
+    rule: SamplingRule,
+    policies: Floats,
+    declared: Bools,
+    costs: Floats,
+    stopper: AnyStopper | None = None,
+) -> AnySampler:
+    """A sampling rule at work on policies [E, K], asking for what answers the question; if the stopping rule weighs how little
+    rewards vary, so does pursuit.
+    """
     made = rule.at_work(policies, declared, costs)
+    if isinstance(made, Sampler) and made.kind == PURSUIT and isinstance(stopper, Stopper):
+        narrow = stopper.ranks.pairing.narrow
+        made = made._replace(little=narrow._replace(sums=np.zeros_like(narrow.sums)))
     if question == BEST:
         return made
     if not (rule.any_question and isinstance(made, Sampler)):

@@ -135,7 +135,7 @@ def question_bound(problem: Problem, question: Question, tol: float = 1e-6) -> Q
     high, rounds = 0.0, 0
     for answer in answers_at(question, problem.means):
         enough = best[0].low if best else 0.0
-        found = value_of(question, problem.family, problem.means, problem.rates, answer, tol, enough)
+        found = value_of(question, problem.family.planned(), problem.means, problem.rates, answer, tol, enough)
         high, rounds = max(high, found.high), rounds + found.rounds
         best = (found, answer) if best is None or found.low > best[0].low else best
     assert best is not None
@@ -185,11 +185,11 @@ def lower_bound(problem: Problem, tol: float = 1e-9, without: Sequence[int] = ()
     allowed = R.copy()
     allowed[:, list(without)] = 0.0
     with np.errstate(all="ignore"):  # without the JIT NumPy would warn of infinities that the kernel knows how to handle
-        status, steps = solve(problem.family, mu, allowed, tol, COLD, point, workspace)
+        status, steps = solve(problem.family.planned(), mu, allowed, tol, COLD, point, workspace)
         if status == UNREACHABLE:
             raise ProblemError("without these mediators some arm is never pulled: leave out fewer")
         if status != TIE:
-            status = OPTIMAL if certify(problem.family, mu, R, a_star, point, workspace.ledger) <= tol else INEXACT
+            status = OPTIMAL if certify(problem.family.planned(), mu, R, a_star, point, workspace.ledger) <= tol else INEXACT
     q = np.where(np.arange(problem.K) == a_star, 0.0, point.q)
     omega = point.omega / problem.query_costs
     omega = omega / omega.sum()
@@ -212,7 +212,7 @@ def _check_range(problem: Problem, a_star: int) -> None:
     """Divergences must neither overflow nor underflow."""
     best = float(problem.means[a_star])
     for a, mean in enumerate(problem.means):
-        size = evidence(problem.family, best, float(mean), 1.0, 1.0)[0]
+        size = evidence(problem.family.planned(), best, float(mean), 1.0, 1.0)[0]
         if mean != best and not 1e-100 <= size <= 1e100:
             raise ProblemError(
                 f"the gap between {problem.arms[a_star]!r} and {problem.arms[a]!r} is too {'small' if size < 1.0 else 'large'} "

@@ -12,10 +12,11 @@ import math
 from typing import NamedTuple
 
 from gobetween.core.contrast import Contrast, log_contrast, new_contrast
-from gobetween.core.family import Family, coordinate, log_mixture, span
+from gobetween.core.family import Family, closed_pair, coordinate, log_mixture, span
 from gobetween.core.jit import leaf
 from gobetween.core.narrow import Narrow, log_narrow, new_narrow
 from gobetween.core.state import Tally
+from gobetween.core.types import Bools
 
 MOST_STEPS = 200
 CLOSE = 1e-9
@@ -168,5 +169,16 @@ def log_evalue(family: Family, tally: Tally, pairing: Pairing, a: int, b: int, e
 
     −∞ when the infimum is not where it should be: refusing to stop is always safe.
     """
+    closed, value = closed_pair(family, a, b, pairing.shift, enough)
+    if closed > 0.0:
+        return value
     least, _, _, orderly = least_pair(family, tally, pairing, a, b, enough, 0.0)
     return least if orderly or least < enough else -math.inf
+
+
+@leaf
+def rule_out(family: Family, tally: Tally, pairing: Pairing, a: int, limit: float, still: Bools) -> None:
+    """Strike off those of `still` [K] that were seen and for which ln E_{a>b} reaches a limit."""
+    for b in range(tally.N_a.shape[0]):
+        if still[b] and tally.N_a[b] > 0 and tally.mu_hat[a] > tally.mu_hat[b]:
+            still[b] = not log_evalue(family, tally, pairing, a, b, limit) >= limit

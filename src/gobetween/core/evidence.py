@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gobetween.core.asked import BEST, stopper_for, threshold_for
-from gobetween.core.eprocess import PRODUCT, log_evalue
-from gobetween.core.family import Family, two_sided
+from gobetween.core.eprocess import PRODUCT, rule_out
+from gobetween.core.family import Family
+from gobetween.core.intervals import interval_ends
 from gobetween.core.jit import index
 from gobetween.core.question import Question
 from gobetween.core.questions import EpsilonBest
@@ -16,12 +17,13 @@ from gobetween.core.rule import StoppingRule
 from gobetween.core.state import Tally
 from gobetween.core.stopper import PAIRS, RANKS, AnyStopper, Stopper, glr, growth
 from gobetween.core.transport import evidence
-from gobetween.core.types import Bools
+from gobetween.core.types import Bools, Floats, Ints
+from gobetween.core.unknown import Student
 from gobetween.errors import ProblemError
 
 FAR = 20  # times as many answers as there are: to wait for more is no plan
 ERRORS = 2.0  # standard errors by which a gap may be larger than it seems, where a budget says what is left
-OTHERS = 8  # arms, besides the leader, that may put another out of play
+OTHERS = 8  # arms, besides the leader, that may put another out of play: those that are certain to be good
 
 
 @dataclass(frozen=True)
@@ -95,18 +97,20 @@ def in_play(family: Family, tally: Tally, delta: float, pairs: float | None = No
     """[K] the arms that can still be best: with probability ≥ 1 − δ the best arm is among them at all times.
 
     Arm b is out while, for some arm a, ln E_{a>b} ≥ ln((K−1)/δ). Of the best arm each of the K−1 others ever reaches that with
-    probability at most δ/(K−1). Others are those pulled most and the leader, for there may be very many.
+    probability at most δ/(K−1). Others are those whose intervals have the highest lower ends, and the leader: there may be very
+    many.
     `pairs`: ln of the pairs that share the risk, where these are not K−1.
     """
-    still, mu = np.ones(len(tally.N_a), np.bool_), tally.mu_hat
+    still = np.ones(len(tally.N_a), np.bool_)
     limit = (math.log(len(tally.N_a) - 1) if pairs is None else pairs) - math.log(delta)
     seen = np.flatnonzero(tally.N_a)
     if not len(seen):
         return still
-    leader = seen[np.argmax(mu[seen])]
-    others = [int(leader), *(int(a) for a in seen[np.argsort(-tally.N_a[seen], kind="stable")][:OTHERS] if a != leader)]
-    for b in map(int, seen):
-        still[b] = not any(mu[a] > mu[b] and log_evalue(family, tally, PRODUCT, a, b, limit) >= limit for a in others)
+    leader = int(seen[np.argmax(tally.mu_hat[seen])])
+    low = mean_intervals(family, tally.N_a[seen], tally.S_a[seen], limit)[:, 0]
+    sure = seen[np.argsort(-low, kind="stable")][:OTHERS]
+    for a in (*sure.tolist(), leader):
+        rule_out(family, tally, PRODUCT, index(a), limit, still)
     return still
 
 
@@ -203,15 +207,28 @@ def next_look(t: int) -> int:
 
 def arm_report(family: Family, name: str, tally: Tally, a: int, delta: float) -> ArmReport:
     """An arm with its confidence sequence at level δ, shared among all arms."""
-    n, S = int(tally.N_a[a]), float(tally.S_a[a])
-    low, high = family.span()
-    if n == 0:
-        ends = (low, high)
+    return arm_reports(family, (name,), tally, delta, (a,))[0]
+
+
+def arm_reports(
+    family: Family, names: Sequence[str], tally: Tally, delta: float, only: Sequence[int] | None = None
+) -> tuple[ArmReport, ...]:
+    """Arms with their confidence sequences at level δ, shared among all arms; names of those that are looked at."""
+    a = list(range(len(names)) if only is None else only)
+    limit = math.log(len(tally.N_a) / delta)
+    if isinstance(family, Student):
+        ends = np.array([family.interval(i, limit) for i in a])
     else:
-        centre, limit = float(family.coordinate(S / n)), math.log(len(tally.N_a) / delta)
-        ends = (_end(family, n, S, centre, low, limit), _end(family, n, S, centre, high, limit))
-    means = sorted(_mean(family, x) for x in ends)
-    return ArmReport(name, n, S / n if n else None, means[0], means[1])
+        ends = mean_intervals(family, tally.N_a[a], tally.S_a[a], limit)
+    rows = zip(names, tally.N_a[a].tolist(), tally.S_a[a].tolist(), ends.tolist(), strict=True)
+    return tuple(ArmReport(name, n, S / n if n else None, low, high) for name, n, S, (low, high) in rows)
+
+
+def mean_intervals(family: Family, n: Ints, S: Floats, limit: float) -> Floats:
+    """[..., 2] the means that samples with counts n and sums S leave possible: those at which ln M stays under the limit."""
+    ends = interval_ends(family, n.astype(np.float64), np.ascontiguousarray(S, np.float64), limit)
+    means = [sorted((_mean(family, x), _mean(family, y))) for x, y in ends.tolist()]
+    return np.array(means).reshape(-1, 2)
 
 
 def _mean(family: Family, x: float) -> float:
@@ -220,30 +237,3 @@ def _mean(family: Family, x: float) -> float:
         return float(family.mean_at(x))
     except ZeroDivisionError:
         return math.inf
-
-
-def _end(family: Family, n: int, S: float, inside: float, edge: float, limit: float) -> float:
-    """Where, between the estimate and the edge of the domain, the mixture of both sides reaches its limit."""
-
-    def beyond(x: float) -> bool:
-        return float(two_sided(family, float(n), S, x)[0]) >= limit
-
-    far = edge
-    if math.isinf(edge):
-        stride = max(1e-9, abs(inside))
-        far = inside + math.copysign(stride, edge)
-        while not beyond(far) and stride < 1e60:
-            stride *= 2.0
-            far = inside + math.copysign(stride, edge)
-    if not beyond(far):
-        return edge
-    near = inside
-    for _ in range(200):
-        middle = 0.5 * (near + far)
-        if middle in (near, far):
-            break
-        if beyond(middle):
-            far = middle
-        else:
-            near = middle
-    return far

@@ -7,7 +7,7 @@ import numpy as np
 
 from gobetween.core.contrast import add_to_contrast, clear_contrast, contrasts, give_up, new_contrast, restore_contrasts
 from gobetween.core.eprocess import Pairing
-from gobetween.core.family import Family
+from gobetween.core.family import Family, surplus
 from gobetween.core.jit import leaf
 from gobetween.core.question import Question, claim, faces, log_e, payoff
 from gobetween.core.ranks import LEARNING
@@ -97,11 +97,11 @@ def least_of_pairs(examiner: Examiner, family: Family, tally: Tally, enough: flo
     By definition a pair's evidence is LEARNING below its likelihood ratio or less, and not looked at before that suffices.
     """
     question, mask, mu, N_a = examiner.question, examiner.mask, tally.mu_hat, tally.N_a
-    K, least = mu.shape[0], math.inf
+    K, least, beyond = mu.shape[0], math.inf, surplus(family)
     for i in range(K):
         for b in range(K):
             if faces(question, mask, i, b):
-                least = min(least, payoff(question, family, mu, i, b, float(N_a[i]), float(N_a[b]))[0] - LEARNING)
+                least = min(least, payoff(question, family, mu, i, b, float(N_a[i]), float(N_a[b]))[0] - LEARNING + beyond)
                 if not least >= enough:
                     return least
     for i in range(K):

@@ -4,6 +4,8 @@ To add one, write its class here and register it: nothing else needs to know.
 """
 
 import math
+from collections.abc import Mapping
+from types import EllipsisType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +14,17 @@ from gobetween.core.conjugate import beta_mixture, entropy_gap, gamma_mixture, g
 from gobetween.core.family import LARGEST, SMALLEST, Family, is_number, tilt_mixture
 from gobetween.core.mixtures import normal_mixture, with_conjugate
 from gobetween.core.registry import register
+from gobetween.core.unknown import UNKNOWN, UnknownSigma, positive
 from gobetween.errors import Fix, ProblemError
 
 
 @register
 class Gaussian(NamedTuple("Gaussian", [("sigma", float)]), Family):
-    """Normal rewards with known standard deviation σ (or an upper bound of it), which must be said: it is never guessed."""
+    """Normal rewards with known standard deviation σ (or an upper bound of it), which must be said: it is never guessed.
+
+    Gaussian(sigma=None) says that it is not known, and may be another one for each arm: it is learnt from rewards, which takes
+    more of them. expected: what it might be, for plans and simulations alone.
+    """
 
     __slots__ = ()
     name = "gaussian"
@@ -25,12 +32,18 @@ class Gaussian(NamedTuple("Gaussian", [("sigma", float)]), Family):
     sub_gaussian = True
     low, high = -math.inf, math.inf
 
-    def __new__(cls, sigma: float | None = None) -> "Gaussian":
-        if sigma is None:
+    def __new__(cls, sigma: float | str | EllipsisType | None = ..., expected: float | None = None) -> "Gaussian":
+        if sigma is ...:
             raise ProblemError("gaussian needs sigma, the standard deviation of a reward", fix=Fix("sigma"))
-        if not (is_number(sigma) and SMALLEST <= sigma <= LARGEST):
-            raise ProblemError(f"sigma of a Gaussian family must be a positive number (1e-50 to 1e50), not {sigma!r}")
-        return super().__new__(cls, float(sigma))
+        if sigma is None or sigma == UNKNOWN:
+            return UnknownSigma(0.0 if expected is None else expected)  # type: ignore[return-value]  # another class
+        if expected is not None:
+            raise ProblemError(f"expected = {expected!r} belongs to a sigma that is not known, not to sigma = {sigma!r}")
+        return super().__new__(cls, positive(sigma, "sigma"))
+
+    @classmethod
+    def spelled(cls, parameters: Mapping[str, Any]) -> type[Family]:
+        return UnknownSigma if parameters.get("sigma") == UNKNOWN else cls
 
     def divergence(self, mu: float, toward: float, step: float, rest: float) -> float:
         shift = step * (toward - mu)

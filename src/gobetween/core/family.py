@@ -9,6 +9,7 @@ full precision, it loses no digits when means are close, when x is close to eith
 """
 
 import math
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -57,6 +58,8 @@ class Family(Value):
     needs: ClassVar[tuple[str, ...]] = ("divergence", "variance", "tilt")
     """What a family of one's own must define; `draw` as well, if it is to be simulated."""
     functions: ClassVar[tuple[str, ...]] = ("divergence", "variance", "draw", "coordinate", "tilt", "log_mixture", "accepts")
+    sums_suffice: ClassVar[bool] = True
+    """Do counts and sums say all about a mean? Otherwise the family at work counts what does."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -102,6 +105,37 @@ class Family(Value):
         higher means (side = 1) or lower means (side = −1). Here over a fixed grid of tilts.
         """
         return tilt_mixture(self, n, S, x, side)
+
+    def at_work(self, K: int) -> "Family":
+        """The family of a run with K arms: itself, unless it learns from rewards."""
+        return self
+
+    def planned(self) -> "Family":
+        """The family that plans and lower bounds are for: itself, or the one that is expected."""
+        return self
+
+    def count_reward(self, a: int, reward: float, step: float) -> None:
+        """One more reward of arm a or, with step −1, one less."""
+
+    def forget_rewards(self) -> None:
+        """Nothing seen, for a new run."""
+
+    def surplus(self) -> float:
+        """By how much the evidence may be above the likelihood ratio of counts and sums."""
+        return 0.0
+
+    def closed_pair(self, a: int, b: int, shift: float, enough: float) -> tuple[float, float]:
+        """1 and ln E_{a>b} where the family itself knows it, which says more than counts and sums; otherwise 0."""
+        return 0.0, 0.0
+
+    def closed_level(self, a: int, theta: float) -> tuple[float, float]:
+        """The same against "the mean of a is on the other side of θ than its estimate"."""
+        return 0.0, 0.0
+
+    @classmethod
+    def spelled(cls, parameters: Mapping[str, Any]) -> "type[Family]":
+        """The class that parameters in a file mean, where one of them is said not to be known."""
+        return cls
 
     def accepts(self, rewards: Any) -> Any:
         """Can an arm of this family pay these rewards? For one, or for an array of them."""
@@ -178,6 +212,36 @@ def span(family: Family) -> tuple[float, float]:
 def tilt(family: Family, n: float, S: float, x: float, theta: float) -> tuple[float, float]:
     """A likelihood ratio, in compiled code."""
     return family.tilt(n, S, x, theta)
+
+
+@by_type("none")
+def count_reward(family: Family, a: int, reward: float, step: float) -> None:
+    """A reward comes or goes, in compiled code."""
+    family.count_reward(a, reward, step)
+
+
+@by_type("none")
+def forget_rewards(family: Family) -> None:
+    """Nothing seen, in compiled code."""
+    family.forget_rewards()
+
+
+@by_type("float64")
+def surplus(family: Family) -> float:
+    """What is beyond the likelihood ratio, in compiled code."""
+    return family.surplus()
+
+
+@by_type("pair")
+def closed_pair(family: Family, a: int, b: int, shift: float, enough: float) -> tuple[float, float]:
+    """What the family itself knows of two arms, in compiled code."""
+    return family.closed_pair(a, b, shift, enough)
+
+
+@by_type("pair")
+def closed_level(family: Family, a: int, theta: float) -> tuple[float, float]:
+    """What the family itself knows of an arm and a level, in compiled code."""
+    return family.closed_level(a, theta)
 
 
 @leaf

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gobetween.core.family import Family, draw
+from gobetween.core.family import Family, draw, forget_rewards
 from gobetween.core.jit import index, leaf
 from gobetween.core.sampler import AnySampler
 from gobetween.core.state import State, clear
@@ -68,6 +68,7 @@ def runs(
             restart(sampler)
             restart(stopper)
             clear(state)
+            forget_rewards(family)
         t, passed = begin, NONE
         while passed < constants.shape[0] and t < most:
             e = choose(family, sampler, state, t, available, rule_rng)
@@ -110,6 +111,7 @@ def replay_run(
     restart(sampler)
     restart(stopper)
     clear(state)
+    forget_rewards(family)
     t = NONE
     while True:
         e = choose(family, sampler, state, t, available, rng)

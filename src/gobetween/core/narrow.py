@@ -13,11 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gobetween.core.jit import leaf
+from gobetween.core.jit import leaf, part
 from gobetween.core.types import Floats
 
 #: V of an arm of which only the atom counts any more.
 GIVEN_UP = 1e290
+#: The least variance that plans reckon with.
+STILLEST = 1e-12
 #: Weight on λ = 0: what an arm that is seldom or often pulled does not pay for.
 ATOM = 0.05
 
@@ -90,6 +92,32 @@ def narrow_reach(narrow: Narrow, a: int, b: int) -> float:
     gap = S[a] / n[a] - S[b] / n[b]
     spread = 2.0 * (V[a] / (n[a] * n[a]) + V[b] / (n[b] * n[b]))
     return gap * gap / spread if spread > 0.0 else math.inf
+
+
+@part
+def rate(gap: float, v: float) -> float:
+    """What a reward is worth against a mean that is off by gap, at variance v: max over λ of λ gap − ψ(λ)v."""
+    odds = gap / v
+    return v * (odds - math.log1p(odds)) if odds > 1e-4 else gap * odds * (0.5 - odds / 3.0)
+
+
+@part
+def narrow_evidence(narrow: Narrow, a: int, b: int, gap: float, w_a: float, w_b: float) -> tuple[float, float, float]:
+    """The least w_a d_a + w_b d_b over common means, with d_a and d_b: `transport.evidence` for rewards that vary as these did.
+
+    At the least, λ of a and of b balance: w_a g/(g + v_a) = w_b h/(h + v_b), where g and h add up to the gap.
+    """
+    n, V = narrow.sums[0], narrow.sums[2]
+    if n[a] == 0.0 or n[b] == 0.0 or not (gap > 0.0 and w_a > 0.0 and w_b > 0.0):
+        return 0.0, 0.0, 0.0
+    gap /= narrow.width
+    v_a, v_b = max(V[a] / n[a], STILLEST), max(V[b] / n[b], STILLEST)
+    second, first, last = w_b - w_a, w_a * (gap + v_b) - w_b * (gap - v_a), w_b * gap * v_a
+    root = math.sqrt(first * first + 4.0 * second * last)
+    g = 2.0 * last / (first + root) if first >= 0.0 else (root - first) / (2.0 * second)
+    g = min(gap, g)
+    d_a, d_b = rate(g, v_a), rate(gap - g, v_b)
+    return w_a * d_a + w_b * d_b, d_a, d_b
 
 
 @leaf

@@ -11,6 +11,7 @@ from gobetween.core.families import DEFAULT
 from gobetween.core.family import LARGEST, SMALLEST, Family
 from gobetween.core.registry import as_family
 from gobetween.core.types import Floats, Ints
+from gobetween.core.unknown import UnknownSigma
 from gobetween.errors import Fix, ProblemError
 from gobetween.export import html_table
 
@@ -54,6 +55,10 @@ class Problem:
         mediators: Sequence[str] | None = None,
     ) -> None:
         self._put(family=as_family(family), silent=bool(silent), direct=policies is None)
+        if isinstance(self.family, UnknownSigma) and not self.family.expected:
+            raise ProblemError(
+                "a plan needs the sigma that is expected; a study will learn it from rewards", fix=Fix("expected")
+            )
         arms, guesses = _names_apart(arms, means, "arms", "means")
         self._put(means=_array(guesses, "means", 1))
         K = len(self.means)

@@ -12,6 +12,7 @@ import math
 from gobetween.core import whole
 from gobetween.core.family import Family
 from gobetween.core.jit import in_plain, part
+from gobetween.core.narrow import Narrow, narrow_evidence
 from gobetween.core.state import State, Tally
 from gobetween.core.transport import evidence
 from gobetween.core.types import Bools, Floats, Ints
@@ -81,7 +82,18 @@ def scarcest(pulls: Floats, R: Floats, costs: Floats, members: Ints, available: 
 
 
 @part
-def rival_gains(family: Family, tally: Tally, pulls: Floats, Z: Floats, most: Floats, gains: Floats) -> None:
+def worth(family: Family, tally: Tally, pulls: Floats, little: Narrow, i: int, b: int) -> tuple[float, float, float]:
+    """The evidence of the pulls for i against b, with its slopes: by means, or by how little rewards vary if that is more."""
+    by_means = evidence(family, tally.mu_hat[i], tally.mu_hat[b], pulls[i], pulls[b])
+    if little.share > 0.0:
+        by_spread = narrow_evidence(little, i, b, tally.mu_hat[i] - tally.mu_hat[b], pulls[i], pulls[b])
+        if by_spread[0] > by_means[0]:
+            return by_spread
+    return by_means
+
+
+@part
+def rival_gains(family: Family, tally: Tally, pulls: Floats, little: Narrow, Z: Floats, most: Floats, gains: Floats) -> None:
     """What a pull of each arm is worth against the rivals as they stand; most [1] is the most evidence so far."""
     K, mu, leader, least = pulls.shape[0], tally.mu_hat, -1, math.inf
     for a in range(K):
@@ -90,7 +102,7 @@ def rival_gains(family: Family, tally: Tally, pulls: Floats, Z: Floats, most: Fl
             leader = a
     for b in range(K):
         if b != leader and tally.N_a[b] > 0:
-            Z[b] = evidence(family, mu[leader], mu[b], pulls[leader], pulls[b])[0]
+            Z[b] = worth(family, tally, pulls, little, leader, b)[0]
             least = min(least, Z[b])
     if math.isinf(least):
         return
@@ -99,7 +111,7 @@ def rival_gains(family: Family, tally: Tally, pulls: Floats, Z: Floats, most: Fl
     for b in range(K):
         if b != leader and tally.N_a[b] > 0 and eta * (Z[b] - least) < 40.0:
             q = math.exp(-eta * (Z[b] - least))
-            _, d_leader, d_b = evidence(family, mu[leader], mu[b], pulls[leader], pulls[b])
+            _, d_leader, d_b = worth(family, tally, pulls, little, leader, b)
             gains[leader] += q * d_leader
             gains[b] = q * d_b
 

@@ -19,6 +19,7 @@ import numpy as np
 from gobetween.core.eprocess import Pairing, log_evalue
 from gobetween.core.family import Family, NotDefinedError
 from gobetween.core.jit import by_type, leaf
+from gobetween.core.narrow import Narrow
 from gobetween.core.pursuit import CALM, ETA
 from gobetween.core.state import Tally
 from gobetween.core.transport import evidence
@@ -53,7 +54,9 @@ class Question(Value):
         """The logarithm of the e-process of a pair, from below; any number under `enough` once it is known to lie under it."""
         return log_evalue(family, tally, pairing, i, b, enough)
 
-    def gather(self, family: Family, tally: Tally, pulls: Floats, Z: Floats, mask: Bools, most: Floats, gains: Floats) -> None:
+    def gather(
+        self, family: Family, tally: Tally, pulls: Floats, little: Narrow, Z: Floats, mask: Bools, most: Floats, gains: Floats
+    ) -> None:
         """Write to gains [K] what a pull of each arm is worth to pursuit."""
         pair_gains(self, family, tally, pulls, mask, most, gains)
 
@@ -106,10 +109,18 @@ def log_e(question: Question, family: Family, tally: Tally, pairing: Pairing, i:
 
 @by_type("none", inline=True)
 def gather(
-    question: Question, family: Family, tally: Tally, pulls: Floats, Z: Floats, mask: Bools, most: Floats, gains: Floats
+    question: Question,
+    family: Family,
+    tally: Tally,
+    pulls: Floats,
+    little: Narrow,
+    Z: Floats,
+    mask: Bools,
+    most: Floats,
+    gains: Floats,
 ) -> None:
     """What a pull of each arm is worth to pursuit."""
-    question.gather(family, tally, pulls, Z, mask, most, gains)
+    question.gather(family, tally, pulls, little, Z, mask, most, gains)
 
 
 @leaf
@@ -171,4 +182,6 @@ def answers_at(question: Question, means: Floats) -> list[Bools]:
 def pairs_of(question: Question, answer: Bools) -> list[tuple[int, int]]:
     """The pairs that must be shown for an answer."""
     K = len(answer)
+    if type(question).faces is Question.faces:  # those inside against those outside, of which there may be very many
+        return [(i, b) for i in np.flatnonzero(answer).tolist() for b in np.flatnonzero(~answer).tolist()]
     return [(i, b) for i in range(K) for b in range(K) if question.faces(answer, i, b)]

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gobetween.core.eprocess import Pairing
-from gobetween.core.family import Family, coordinate, divergence, is_number, log_mixture, variance
+from gobetween.core.family import Family, closed_level, coordinate, divergence, is_number, log_mixture, variance
 from gobetween.core.jit import leaf
+from gobetween.core.narrow import Narrow
 from gobetween.core.pursuit import rival_gains
 from gobetween.core.question import Question
 from gobetween.core.registry import register
@@ -41,8 +42,10 @@ class BestArm(NamedTuple("BestArm", []), Question):
         mark_highest(mu, 1, mask)
         return k == 0
 
-    def gather(self, family: Family, tally: Tally, pulls: Floats, Z: Floats, mask: Bools, most: Floats, gains: Floats) -> None:
-        rival_gains(family, tally, pulls, Z, most, gains)
+    def gather(
+        self, family: Family, tally: Tally, pulls: Floats, little: Narrow, Z: Floats, mask: Bools, most: Floats, gains: Floats
+    ) -> None:
+        rival_gains(family, tally, pulls, little, Z, most, gains)
 
     def ways(self, K: int) -> int:
         return K - 1
@@ -168,6 +171,9 @@ class Threshold(NamedTuple("Threshold", [("theta", float)]), Question):
         return w_i * d, d, 0.0
 
     def log_e(self, family: Family, tally: Tally, pairing: Pairing, i: int, b: int, enough: float) -> float:
+        closed, known = closed_level(family, i, self.theta)
+        if closed > 0.0:
+            return known
         side = 1.0 if tally.mu_hat[i] > self.theta else -1.0
         x, there = coordinate(family, self.theta), coordinate(family, tally.mu_hat[i])
         value, slope = log_mixture(family, float(tally.N_a[i]), tally.S_a[i], x, side)

@@ -15,15 +15,14 @@ from typing import NamedTuple
 import numpy as np
 
 from gobetween.core.eprocess import Pairing, alone, beside, least_beside, least_pair, log_sum, pair_at, pooled
-from gobetween.core.family import Family, coordinate, log_mixture, span
+from gobetween.core.family import Family, coordinate, span
 from gobetween.core.jit import leaf, part
-from gobetween.core.narrow import narrow_reach, with_narrow
+from gobetween.core.lifts import MANY, Lifts, lift_cost, new_lifts, sort_first, tabled_gain, there_is
+from gobetween.core.narrow import narrow_reach
 from gobetween.core.state import Tally
 from gobetween.core.transport import evidence
 from gobetween.core.types import Floats, Ints
 
-#: Σ η_c: how much weight the arms that are neither leader nor rival put on being lower than claimed.
-WATCH = 0.15
 #: Mixtures never learn for less, in nats: nothing is looked at until the likelihood ratio Z_ab is so much above what is needed.
 LEARNING = 1.0
 MOST_STEPS = 200
@@ -36,49 +35,30 @@ class Ranks(NamedTuple):
     base: float  # ln(v_1 ∏(1 − η)): what is paid when nobody is lifted
     lift: Floats  # [K] scratch: what lifting each arm costs
     hint: Ints  # [1] the rival that spoke against last: looked at first, for speed alone
+    place: Floats  # [1] the coordinate at which it did, where there are many arms; NaN: nowhere yet
+    lifts: Lifts  # what lifting costs, where there are many arms
 
 
 def new_ranks(K: int, pairing: Pairing) -> Ranks:
     """Nothing seen."""
-    base = (K - 2) * math.log1p(-WATCH / (K - 2)) - math.log(sum(1.0 / r for r in range(1, K))) if K > 2 else 0.0
-    return Ranks(pairing, base, np.zeros(K), np.zeros(1, np.int64))
-
-
-@leaf
-def sort_first(values: Floats, n: int) -> None:
-    """Sort the first n values: insertion, which long lists need with gaps that shrink to 1."""
-    gap = 1
-    while 9 * gap < n:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for k in range(gap, n):
-            value, i = values[k], k
-            while i >= gap and values[i - gap] > value:
-                values[i] = values[i - gap]
-                i -= gap
-            values[i] = value
-        gap //= 3
+    lifts = new_lifts(K)
+    base = (K - 2) * math.log1p(-lifts.eta) - math.log(sum(1.0 / r for r in range(1, K))) if K > 2 else 0.0
+    return Ranks(pairing, base, np.zeros(K), np.zeros(1, np.int64), np.full(1, math.nan), lifts)
 
 
 @leaf
 def least_lift(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, x: float, up: float) -> float:
     """A lower bound of ln(v_rank(a) ∏_c R_c) when a's mean is that of coordinate x or higher.
 
-    The adversary lifts J arms to a: the cheapest. An arm whose M_c⁻ does not rise at x may be lifted for nothing, but for what
-    rewards say that vary little.
+    The adversary lifts J arms to a: the cheapest.
     """
     K, lift = tally.N_a.shape[0], ranks.lift
     if K == 2:
         return 0.0
-    eta = WATCH / (K - 2)
     found, most = 0, math.log(K - 1.0)
     for c in range(K):
         if c != a and c != b:
-            value, slope = log_mixture(family, float(tally.N_a[c]), tally.S_a[c], x, -1.0)
-            value = value if up * slope > 0.0 else -math.inf
-            if ranks.pairing.narrow.share > 0.0:
-                value = with_narrow(ranks.pairing.narrow, value, c, x)
-            cost = math.log1p(eta / (1.0 - eta) * math.exp(min(value, 600.0)))  # ln R_c − ln(1 − η)
+            cost = lift_cost(family, tally, ranks.pairing, ranks.lifts.eta, c, x, up)
             if cost < most:  # more than lifting can ever gain
                 lift[found] = cost
                 found += 1
@@ -128,13 +108,18 @@ def least_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enoug
     Where μ_a is that of y or higher the pair is at least its minimum, and lifting costs at least what it does at y. Then a walk
     towards lower means: for μ_a on [y − step, y] lifting costs at least what it does at y − step, and the pair is at least
     `psi`: its value at y, as long as M_b⁻ rises there; afterwards M_a⁺ at y times the least M_b⁻, with the contrast at y or
-    y − step. This needs M_a⁺ to fall at the first y; otherwise the largest lift is granted everywhere.
+    y − step. This needs M_a⁺ to fall at the first y; otherwise the largest lift is granted everywhere. With many arms a table,
+    which `least_evidence` begins anew, says what lifting costs.
     """
     Z = evidence(family, tally.mu_hat[a], tally.mu_hat[b], float(tally.N_a[a]), float(tally.N_a[b]))[0]
     if ranks.pairing.narrow.share > 0.0:
         Z = max(Z, narrow_reach(ranks.pairing.narrow, a, b))
     worth = within_reach(ranks, Z)
-    return min(worth, searched_term(family, tally, ranks, a, b, enough)) if worth >= enough else worth
+    if worth < enough:
+        return worth
+    if tally.N_a.shape[0] > MANY:
+        return min(worth, tabled_term(family, tally, ranks, a, b, enough))
+    return min(worth, searched_term(family, tally, ranks, a, b, enough))
 
 
 @part
@@ -204,9 +189,56 @@ def searched_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, en
 
 
 @leaf
+def tabled_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enough: float) -> float:
+    """The same where there are many arms, by the table of what lifting them costs: a walk along its places."""
+    base, most, lifts = ranks.base, math.log(tally.N_a.shape[0] - 1.0), ranks.lifts
+    x_a, x_b = coordinate(family, tally.mu_hat[a]), coordinate(family, tally.mu_hat[b])
+    up = 1.0 if x_a > x_b else -1.0
+    least, y, psi, orderly = least_pair(family, tally, ranks.pairing, a, b, enough - base, most)
+    if not orderly:
+        return least + base if least + base < enough else -math.inf
+    worst = least + base - most
+    _, _, slope_a, slope_b = pair_at(family, tally, ranks.pairing, a, b, y)
+    if worst >= enough > -math.inf or not up * slope_a <= 0.0:
+        return worst
+    g = 0
+    if lifts.made[0] == 0:
+        lifts.step[0] = 0.125 * abs(x_a - x_b)
+    while there_is(family, tally, ranks.pairing, lifts, g, a, x_a, up) and up * (lifts.x[g] - y) > 0.0:
+        g += 1
+    psi = psi if up * slope_b >= 0.0 else least
+    found, floor, pair = math.inf, math.inf, least
+    while True:  # from y, with all above it, down to the next place, and so on
+        gain, more = -most, there_is(family, tally, ranks.pairing, lifts, g, a, x_a, up)
+        if more:
+            gain = tabled_gain(lifts, g, lift_cost(family, tally, ranks.pairing, lifts.eta, b, lifts.x[g], up))
+        found = min(found, pair + base + gain)
+        if found < enough:
+            ranks.place[0] = y
+        if found < enough or not more:
+            return found
+        y = lifts.x[g]
+        value, _, _, slope_b = pair_at(family, tally, ranks.pairing, a, b, y)
+        if up * slope_b >= 0.0:
+            psi = value
+        else:
+            if floor == math.inf:
+                floor = least_alone(family, tally, ranks, b, y, up, 0.125 * abs(x_a - x_b))
+            psi = max(psi, alone(family, tally, ranks.pairing, a, y, 1.0)[0] + floor + math.log1p(-beside(ranks.pairing)))
+        if psi + base - most >= (enough if enough > -math.inf else found):
+            return found
+        pair, g = psi, g + 1
+
+
+@leaf
 def least_evidence(family: Family, tally: Tally, ranks: Ranks, a: int, enough: float) -> float:
     """The least of a's terms over rivals b, or any number under `enough` once one is under it."""
     first, last, least = second_best(tally, a), ranks.hint[0], math.inf
+    ranks.lifts.made[0] = 0
+    if tally.N_a.shape[0] > MANY and ranks.place[0] == ranks.place[0] and tally.mu_hat[last] < tally.mu_hat[a]:
+        value = spoken(family, tally, ranks, a, last, ranks.place[0], enough)
+        if value < enough:
+            return value
     for k in range(-2, tally.N_a.shape[0]):  # who spoke against last and the strongest rival most often do so again
         b = last if k == -2 else first if k == -1 else k
         if b != a and (k == -2 or b != last) and (k < 0 or b != first):
@@ -216,6 +248,18 @@ def least_evidence(family: Family, tally: Tally, ranks: Ranks, a: int, enough: f
                 return term
             least = min(least, term)
     return least
+
+
+@leaf
+def spoken(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, x: float, enough: float) -> float:
+    """ln(v G_ab ∏R_c) where a, b and those whom it pays to lift have the mean of coordinate x: never less than the
+    least; where one look tells on which side of `enough` it lies, any number there.
+    """
+    value = pair_at(family, tally, ranks.pairing, a, b, x)[0]
+    if not value + ranks.base >= enough or value + ranks.base - math.log(tally.N_a.shape[0] - 1.0) >= enough:
+        return value + ranks.base
+    up = 1.0 if coordinate(family, tally.mu_hat[a]) > coordinate(family, tally.mu_hat[b]) else -1.0
+    return value + least_lift(family, tally, ranks, a, b, x, up)
 
 
 @leaf

@@ -14,6 +14,7 @@ from gobetween.core.family import Family
 from gobetween.core.game import COLD, INEXACT, OPTIMAL, Workspace, keep_up, new_workspace, solve
 from gobetween.core.geometry import find_redundant
 from gobetween.core.jit import by_type, inlined, leaf, part, uniform
+from gobetween.core.narrow import Narrow, add_to_narrow, new_narrow
 from gobetween.core.pursuit import PRIOR, add_gains, expected_pulls, highest, hopes, scarcest, stranger, unseen_gains
 from gobetween.core.question import Question, gather
 from gobetween.core.questions import BestArm
@@ -45,6 +46,7 @@ class Sampler(NamedTuple):
     most: Floats  # [1] the most evidence that pursuit has seen
     question: Question
     mask: Bools  # [K] the answer that pursuit asks for
+    little: Narrow  # how little bounded rewards vary, for pursuit
 
     def next_mediator(self, family: Family, state: State, t: int, available: Bools, rng: Source) -> int:
         """The mediator to ask at time t (queries issued before); −1 when no member is available."""
@@ -53,6 +55,8 @@ class Sampler(NamedTuple):
     def learn(self, family: Family, state: State, t: int, e: int, a: int, reward: float) -> None:
         """Mediator e has answered."""
         estimate(self, state, e)
+        if self.little.share > 0.0 and a < self.mask.shape[0]:
+            add_to_narrow(self.little, a, reward)
 
     def restart(self) -> None:
         """Forget everything learnt, for a new run."""
@@ -82,7 +86,9 @@ class Sampler(NamedTuple):
             "point": {name: getattr(self.point, name).tolist() for name in ("omega", "q", "odds")},
             "bounds": [repr(float(x)) for x in self.point.bounds],
             "most": float(self.most[0]),
-        } | ({"mask": self.mask.tolist()} if self.mask.any() else {})
+            **({"mask": self.mask.tolist()} if self.mask.any() else {}),
+            **({"little": self.little.sums.tolist()} if self.little.share > 0.0 else {}),
+        }
 
     def restore(self, data: dict[str, Any]) -> None:
         """Take up what `saved` wrote."""
@@ -92,6 +98,8 @@ class Sampler(NamedTuple):
         self.point.bounds[:] = [float(x) for x in data["bounds"]]
         self.most[0] = data.get("most", 0.0)
         self.mask[:] = data.get("mask", False)
+        if self.little.share > 0.0:
+            self.little.sums[:] = data.get("little", 0.0)  # an earlier version kept none
 
 
 class Tracker(Sampler):
@@ -214,6 +222,7 @@ def new_sampler(
         np.zeros(1),
         BestArm(),
         np.zeros(K, np.bool_),
+        new_narrow(0, 0.0, 0.0, 1.0),
     )
 
 
@@ -244,6 +253,7 @@ def forget_rates(sampler: Sampler) -> None:
     forget(sampler.point)
     sampler.most[0] = 0.0
     sampler.mask[:] = False
+    sampler.little.sums[:] = 0.0
     if sampler.kind != FIXED:
         sampler.target[:] = 0.0
     for i in range(sampler.members.shape[0]):
@@ -365,7 +375,8 @@ def pursued(family: Family, sampler: Sampler, state: State, t: int, available: B
         gains[:] = 0.0
         gains[a] = 1.0
     else:
-        gather(sampler.question, family, state.tally, pulls, sampler.arms[1], sampler.mask, sampler.most, gains)
+        evidence = sampler.arms[1]
+        gather(sampler.question, family, state.tally, pulls, sampler.little, evidence, sampler.mask, sampler.most, gains)
     add_gains(gains, R, scores)
     e = highest(scores, members, available, N_e)
     return e if e >= 0 else least_asked(N_e, members, available)

@@ -4,8 +4,9 @@ import math
 
 from gobetween.core.eprocess import pair_at
 from gobetween.core.examiner import Examiner
-from gobetween.core.family import Family, coordinate, divergence
+from gobetween.core.family import Family, coordinate, count_reward, divergence
 from gobetween.core.jit import index, jit, leaf, part
+from gobetween.core.lifts import MANY
 from gobetween.core.ranks import within_reach
 from gobetween.core.state import Tally, best_seen, count
 from gobetween.core.stopper import Stopper, judge
@@ -16,11 +17,21 @@ NONE = index(0)
 
 
 @part
-def count_row(N_ea: Ints, S_ea: Floats, tally: Tally, e: int, a: int, x: float) -> None:
+def count_row(family: Family, N_ea: Ints, S_ea: Floats, tally: Tally, e: int, a: int, x: float) -> None:
     """One more row of a log: by mediator and arm, and by arm."""
     N_ea[e, a] += 1
     S_ea[e, a] += x
     count(tally, a, x)
+    count_reward(family, a, x, 1.0)
+
+
+@part
+def due(t: int) -> bool:
+    """Is row t one of those at which the verdict over many arms is looked for? Up to row 256 each is, then every 2nd, 4th, …"""
+    step = 1
+    while 256 * step <= t:
+        step *= 2
+    return t % step == 0
 
 
 @jit
@@ -121,11 +132,13 @@ def watch(
     The verdict of every row is exact, but seldom computed. At the pooled mean m of leader and closest rival, Z and the mixtures
     bound the evidence from above; n further rewards of an arm with mean x raise that bound by at most n d(x, m), those of
     others not at all. So no verdict is possible until the slack is used up or the leader changes. What is left of the slack
-    is computed when one row after another might have used it up, rewards being between low and high.
+    is computed when one row after another might have used it up, rewards being between low and high. With many arms every 128th
+    to 256th part of the rows is looked at (`due`).
     """
     leader, rival, slack, left, most, m, top = -1, -1, 0.0, 0.0, 0.0, 0.0, math.inf
     n_1, S_1, n_2, S_2 = 0, 0.0, 0, 0.0  # of leader and rival, since the slack is known
     mu, N_a = tally.mu_hat, tally.N_a
+    many = N_a.shape[0] > MANY
     for i in range(arms.shape[0]):
         a, x = arms[i], rewards[i]
         count(tally, a, x)
@@ -136,7 +149,12 @@ def watch(
             top = max(top, mu[a])  # no other arm is higher
             if a == rival:
                 n_2, S_2 = n_2 + 1, S_2 + x
-        if slack > 0.0 and mu[leader] > top:
+        if many:
+            if not due(t):
+                continue
+            if slack > 0.0 and mu[leader] > top and slack > gathered(family, n_1, S_1, m) + gathered(family, n_2, S_2, m):
+                continue
+        elif slack > 0.0 and mu[leader] > top:
             if a not in (leader, rival):
                 continue
             left -= most
@@ -171,7 +189,7 @@ def gathered(family: Family, n: int, S: float, m: float) -> float:
 @leaf
 def scan_answers(
     family: Family,
-    examiner: Examiner,
+    examiner: Examiner | Stopper,
     constants: Floats,
     tally: Tally,
     N_ea: Ints,
@@ -182,15 +200,17 @@ def scan_answers(
     t: int,
     watching: bool,
 ) -> tuple[int, int]:
-    """The same for another question than the best arm, looked at in every row: the leader then; the answer is in the examiner's
-    mask.
+    """The same for another question than the best arm or where σ is not known, looked at in every row unless there are many
+    arms: the leader then; the
+    answer is in the examiner's mask.
     """
     found, named = -1, -1
+    many = tally.N_a.shape[0] > MANY
     for i in range(arms.shape[0]):
         e, a, x = mediators[i], arms[i], rewards[i]
-        count_row(N_ea, S_ea, tally, e, a, x)
+        count_row(family, N_ea, S_ea, tally, e, a, x)
         t += 1
-        if watching:
+        if watching and (due(t) or not many):
             best, passed = judge(examiner, family, tally, t, constants, NONE)
             if passed > 0:
                 found, named, watching = i, best, False

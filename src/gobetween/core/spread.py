@@ -26,6 +26,14 @@ def scale_of(family: Family) -> float | None:
     return 1.0 if isinstance(family, Poisson) else None
 
 
+def unit_of(family: Family) -> tuple[float, float] | None:
+    """The unit of second moments in a log and how far they are cut, where they are needed: also where σ is not known."""
+    if not family.sums_suffice:
+        return 1.0, math.inf
+    scale = scale_of(family)
+    return None if scale is None else (scale, FARTHEST)
+
+
 def new_spread(K: int, family: Family | None = None) -> Floats:
     """Nothing seen; counts need more rows."""
     return widened(np.zeros((3 + ROWS if isinstance(family, Poisson) else 3, 0)), K)
@@ -39,14 +47,14 @@ def widened(spread: Floats, K: int, rows: int = 3) -> Floats:
     return made
 
 
-def add_rewards(spread: Floats, arms: Ints, rewards: Floats) -> None:
+def add_rewards(spread: Floats, arms: Ints, rewards: Floats, farthest: float = FARTHEST) -> None:
     """Count rewards, given in units of σ, of arms that have room."""
     K = spread.shape[1]
     for a in np.flatnonzero(np.isnan(spread[0])).tolist():
         seen = np.flatnonzero(arms == a)
         if len(seen):
             spread[0, a] = rewards[seen[0]]
-    d = np.clip(rewards - spread[0, arms], -FARTHEST, FARTHEST)
+    d = np.clip(rewards - spread[0, arms], -farthest, farthest)
     spread[1] += np.bincount(arms, d, K)
     spread[2] += np.bincount(arms, d * d, K)
     if len(spread) > 3:

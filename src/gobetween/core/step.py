@@ -1,6 +1,6 @@
 """The step: choose → observe → verdict. A simulation runs it in a loop, a live study spreads it over days."""
 
-from gobetween.core.family import Family
+from gobetween.core.family import Family, count_reward
 from gobetween.core.jit import inlined, part
 from gobetween.core.sampler import AnySampler, Source, learn, next_mediator
 from gobetween.core.state import State, Tally, count
@@ -24,6 +24,7 @@ def observe(family: Family, sampler: AnySampler, state: State, t: int, e: int, a
     state.N_ea[e, a] += 1
     if a < state.tally.N_a.shape[0]:
         count(state.tally, a, reward)
+        count_reward(family, a, reward, 1.0)
     learn(sampler, family, state, t, e, a, reward)
 
 

@@ -16,7 +16,7 @@ from gobetween.core.contrast import (
 )
 from gobetween.core.eprocess import PRODUCT, Pairing, log_evalue
 from gobetween.core.examiner import Examiner
-from gobetween.core.family import Family
+from gobetween.core.family import Family, surplus
 from gobetween.core.jit import by_type, inlined, jit, leaf, part
 from gobetween.core.narrow import Narrow, add_to_narrow, give_up_narrow, new_narrow
 from gobetween.core.ranks import Ranks, largest_evidence, least_evidence, new_ranks, within_reach
@@ -38,7 +38,7 @@ class Stopper(NamedTuple):
     def judge(self, family: Family, tally: Tally, t: int, constants: Floats, passed: int) -> tuple[int, int]:
         """The leader, and how many of the constants have been passed."""
         best, Z = glr(family, tally)
-        margin = Z - growth(self, t) if t > 0 else -math.inf
+        margin = Z - growth(self, t) + surplus(family) if t > 0 else -math.inf
         if self.shape == RANKS:
             margin = within_reach(self.ranks, margin)
             if self.ranks.pairing.narrow.share > 0.0 and Z > 0.0:  # of rewards that vary little Z knows nothing

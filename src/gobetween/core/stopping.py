@@ -55,13 +55,17 @@ class EProcess(StoppingRule):
                 raise ProblemError(f"{name} = {value!r}: must be a number from 0 to less than 1")
 
     def threshold(self, K: int, delta: float, family: Family) -> float:
-        return -math.log(delta) + (math.log(K - 1) if self.weights == "pairs" else 0.0)
+        return -math.log(delta) + (math.log(K - 1) if self._by_pairs(family) else 0.0)
+
+    def _by_pairs(self, family: Family) -> bool:
+        """Is the risk shared evenly? Ranks need counts and sums to suffice."""
+        return self.weights == "pairs" or not family.sums_suffice
 
     def at_work(self, K: int, family: Family) -> "Stopper":
         from gobetween.core.narrow import new_narrow
         from gobetween.core.stopper import PAIRS, RANKS, new_stopper
 
-        if self.weights == "pairs":
+        if self._by_pairs(family):
             return new_stopper(PAIRS)
         if isinstance(family, Bounded):
             return new_stopper(RANKS, 0.0, K, narrow=new_narrow(K, self.narrow, family.low, family.high))
@@ -146,6 +150,8 @@ class GLR(StoppingRule):
 
     def threshold(self, K: int, delta: float, family: Family) -> float:
         """c(δ), without what grows with t."""
+        if not family.sums_suffice:
+            raise ProblemError("GLR needs a sigma that is known: with sigma=None choose EProcess()")
         if self.rate == "heuristic":
             return -math.log(delta)
         if self.rate == "kaufmann-koolen":
@@ -157,6 +163,7 @@ class GLR(StoppingRule):
     def at_work(self, K: int, family: Family) -> "Stopper":
         from gobetween.core.stopper import ITERATED_LOG, KK_EXPONENTIAL, KK_GAUSSIAN, POLYNOMIAL, new_stopper
 
+        self.threshold(K, 0.5, family)  # refuses what has none
         if self.rate == "paper":
             return new_stopper(POLYNOMIAL, math.e / 2 if self.alpha is None else self.alpha)
         if self.rate == "kaufmann-koolen":

@@ -15,7 +15,7 @@ class Value:
         if issubclass(cls, tuple):  # as tuples all kinds without parameters would be equal
             cls.__eq__, cls.__ne__, cls.__hash__ = _same, object.__ne__, _hash  # type: ignore[assignment]  # methods
 
-    def parameters(self) -> dict[str, float]:
+    def parameters(self) -> dict[str, Any]:
         """Parameters by name; none unless it is a named tuple with fields."""
         return {name: getattr(self, name) for name in getattr(self, "_fields", ())}
 

@@ -104,5 +104,6 @@ def question_words(question: Question) -> str:
 
 
 def family_words(family: Family) -> str:
-    """A family with its parameters, for people: gaussian, σ = 2."""
-    return ", ".join([family.name, *(f"{GREEK.get(key, key)} = {value:g}" for key, value in family.parameters().items())])
+    """A family with its parameters, for people: gaussian, σ = 2; gaussian, σ unknown."""
+    shown = {key: value if isinstance(value, str) else f"= {value:g}" for key, value in family.parameters().items()}
+    return ", ".join([family.name, *(f"{GREEK.get(key, key)} {value}" for key, value in shown.items())])

@@ -12,10 +12,11 @@ from gobetween.files.paths import is_writable_text
 KEY_OF = {"means": ("arms", "mean"), "policies": ("mediators", "policy"), "costs": ("mediators", "cost")}
 #: What can be done, in the words of a file; the names are those of `errors.FIXES`.
 IN_FILE = {
+    "expected": 'write family = { name = "gaussian", sigma = "unknown", expected = 2.0 }, with yours',
     "family": 'the family of other rewards must be said, such as family = { name = "gaussian", sigma = 2.0 }',
     "r": 'write family = { name = "negative-binomial", r = 2.0 }, with yours',
     "shape": 'write family = { name = "gamma", shape = 2.0 }, with yours',
-    "sigma": 'write family = { name = "gaussian", sigma = 2.0 }, with yours',
+    "sigma": 'write family = { name = "gaussian", sigma = 2.0 }, with yours, or sigma = "unknown"',
     "silent": "if this mediator sometimes answers nothing, say silent = true",
     "trials": 'write family = { name = "binomial", n = 10 }, with yours',
 }

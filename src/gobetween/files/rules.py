@@ -10,6 +10,7 @@ from gobetween.core.question import Question
 from gobetween.core.registry import classes, find, words
 from gobetween.core.rule import parameters_of
 from gobetween.core.stopping import EProcess
+from gobetween.core.unknown import UNKNOWN
 from gobetween.errors import Fix, GoBetweenError, SpecError
 from gobetween.files.fields import number, show, typed
 
@@ -82,7 +83,8 @@ def table_of(text: str) -> dict[str, object]:
     for part in filter(None, rest.split(",")):
         key, _, value = part.partition("=")
         try:
-            table[key.strip()] = int(value) if value.strip().isdigit() else float(value)
+            word = value.strip()
+            table[key.strip()] = UNKNOWN if word == UNKNOWN else int(value) if word.isdigit() else float(value)
         except ValueError:
             raise SpecError(f"{text!r}: write it as name:key=number,key=number") from None
     return table
@@ -190,5 +192,7 @@ def parse_family(value: Any) -> Family:
     if kind is None:
         known = ", ".join(classes("family"))
         raise SpecError(f"family.name = {show(name)}: choose one of {known}", fix=Fix("plugin"))
-    family: Family = build(kind, {key: value for key, value in table.items() if key != "name"}, "family", ("name",))
+    meant = kind.spelled(table)
+    beside = ("name",) if meant is kind else ("name", "sigma")
+    family: Family = build(meant, {key: value for key, value in table.items() if key not in beside}, "family", beside)
     return family

@@ -10,24 +10,28 @@ import numpy as np
 from gobetween.core.alarms import Facts
 from gobetween.core.asked import BEST
 from gobetween.core.bound import Bounds, lower_bound, question_bound
+from gobetween.core.drift import split_at
 from gobetween.core.evidence import (
     FAR,
     Evidence,
     NearTie,
-    arm_report,
+    arm_reports,
     evidence_needed,
     in_play,
     leader_and_rival,
     near_tie,
 )
+from gobetween.core.family import Family
+from gobetween.core.learnt import plug_in, with_arms
 from gobetween.core.problem import Problem, unreachable_arms
 from gobetween.core.question import pairs_of
-from gobetween.core.ranks import least_term
 from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.stopper import glr
 from gobetween.core.stopping import BY_COUNTS
-from gobetween.core.voice import account, family_words
+from gobetween.core.voice import Account, account, family_words
+from gobetween.export import some
 from gobetween.logs.counts import LogStats, merge
+from gobetween.logs.course import adaptive_mediators, stretches_of
 from gobetween.logs.merging import in_turn
 from gobetween.logs.options import LogKeywords, LogOptions, options_of
 from gobetween.logs.policies import declared_policies
@@ -44,9 +48,10 @@ from gobetween.logs.reading import (
     trail_of,
 )
 from gobetween.logs.remarks import remarks
-from gobetween.logs.report import LogReport
+from gobetween.logs.report import LogReport, Traffic
 from gobetween.logs.sources import Source, check_sources, each_source
 
+FEWEST, MOST_WORK = 12, 12_000  # looks along a log that are shown, and arms that are looked at in all of them
 ENOUGH = 100  # rows of two arms before a near-tie is spoken of: with fewer, estimates are often close by chance
 
 
@@ -102,6 +107,7 @@ def _in_parallel(options: LogOptions, sources: Sequence[Source], executor: Execu
         after = LogStats(rows=before.rows, last=before.last)
         after.widen(whole.arms, whole.mediators)
         after.N_ea, after.S_ea = before.aligned(whole.arms, whole.mediators)
+        after.spread = before.aligned_spread(whole.arms)
         looking.append(executor.submit(look_along, options, source, after))
         before = merge([before, part])
     along = joined([part.result() for part in looking])
@@ -111,15 +117,15 @@ def _in_parallel(options: LogOptions, sources: Sequence[Source], executor: Execu
 
 def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: tuple[str, ...]) -> LogReport:
     accepted(stats, options)
-    trail = () if along is None else trail_of(options, along, len(stats.arms))
+    trail = () if along is None else trail_of(options, _shown(along, len(stats.arms)), len(stats.arms))
     if along is not None:
         stats.claimed, stats.moments = claimed_along(options, stats, along), moments_along(stats, along)
     stats = stats.in_order()
-    family, tally = options.family, stats.tally()
-    evidence = _evidence(options, tally, stats.rows)
+    family, tally, learnt = options.family, stats.tally(), stats.family_at_work(options.family)
+    evidence = _evidence(options, learnt, tally, stats.rows)
     found = account(_facts(options, stats), evidence, stats.rows, question=options.question)
-    rate, bound = _rates(options, tally, stats, evidence)
-    lack = max(0.0, evidence.threshold - evidence.statistic)
+    rate, bound = _rates(options, learnt, tally, stats, evidence)
+    lack, still = max(0.0, evidence.threshold - evidence.statistic), _in_play(options, learnt, tally, evidence)
     return LogReport(
         rows=stats.rows,
         family=family_words(family),
@@ -127,11 +133,13 @@ def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: 
         delta=options.delta,
         question=options.question,
         answer=found.answer,
-        headline=found.headline("row", "the log"),
+        headline=_headline(found, options, stats, tally, still),
         alarms=found.alarms,
-        arms=tuple(arm_report(family, name, tally, a, options.delta) for a, name in enumerate(stats.arms)),
+        arms=arm_reports(learnt, stats.arms, tally, options.delta),
         mediators=tuple(stats.mediators),
         N_ea=stats.N_ea,
+        S_ea=stats.S_ea,
+        law=family,
         silent=dict(zip(stats.mediators, stats.silent.tolist(), strict=True)) if options.silence else None,
         claim=None if along is None else along.claim,
         ordered=along is not None,
@@ -140,10 +148,10 @@ def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: 
         statistic=evidence.statistic,
         threshold=evidence.threshold,
         p_value=evidence.p_value,
-        in_play=tuple(stats.arms[b] for b in _in_play(options, tally, evidence)),
+        in_play=tuple(stats.arms[b] for b in still),
         rows_to_go=0.0 if evidence.reached else lack / rate if rate > 0.0 else math.inf,
         queries_to_go=0.0 if evidence.reached else math.inf if bound is None else lack * bound.T_upper,
-        near_tie=None if evidence.reached or lack <= FAR * stats.rows * rate else _near_tie(options, stats, tally),
+        near_tie=None if evidence.reached or lack <= FAR * stats.rows * rate else _near_tie(options, learnt, stats, tally),
         mixture=tuple(((stats.N_ea.sum(axis=1) + stats.silent) / (stats.rows + stats.silent.sum())).tolist()),
         omega=None if bound is None or bound.status == "tie" else tuple(bound.omega.tolist()),
         never_pulled=tuple(name for name, n in zip(stats.arms, tally.N_a, strict=True) if not n),
@@ -153,7 +161,27 @@ def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: 
         trail=trail,
         sources=sources,
         notes=remarks(stats, options),
+        traffic=_traffic(stats, still) if options.question == BEST else None,
+        adaptive=adaptive_mediators(family, stats, found.alarms),
+        stretches=stretches_of(stats),
     )
+
+
+def _shown(along: Along, K: int) -> Along:
+    """The looks that a figure shows: fewer where there are many arms, for each takes its time, the last of them always."""
+    every = max(1, math.ceil(len(along.looks) / max(FEWEST, MOST_WORK // K)))
+    return along._replace(looks=along.looks[::-1][::every][::-1])
+
+
+def _headline(found: Account, options: LogOptions, stats: LogStats, tally: Tally, still: Sequence[int]) -> str:
+    """The verdict; until it is certain, the arms of which one is the best, those with the highest estimates first."""
+    K, names = len(stats.arms), [stats.arms[b] for b in sorted(still, key=lambda b: -tally.mu_hat[b])]
+    if found.broken is not None or found.certain or options.question != BEST or len(names) == K:
+        return found.headline("row", "the log")
+    risk = f"with probability at least {1.0 - options.delta:.6g}"
+    if len(names) == 1:
+        return f"Of {K:,} arms only {names[0]!r} can still be the best, {risk}."
+    return f"One of these {len(names):,} of {K:,} arms is the best, {risk}: {some(names)}."
 
 
 def _facts(options: LogOptions, stats: LogStats) -> Facts:
@@ -172,29 +200,33 @@ def _facts(options: LogOptions, stats: LogStats) -> Facts:
     )
 
 
-def _evidence(options: LogOptions, tally: Tally, rows: int) -> Evidence:
+def _evidence(options: LogOptions, family: Family, tally: Tally, rows: int) -> Evidence:
     """The evidence at the end; a lone arm gets a rival that nobody has seen, and so is never certain to be better."""
     options.question.check(len(tally.N_a), options.family)
     if options.question.ways(len(tally.N_a)) < 1:
-        tally = fill(new_tally(2), np.append(tally.N_a, 0), np.append(tally.S_a, 0.0))
-    return evidence_of(options, tally, rows)
+        tally, family = fill(new_tally(2), np.append(tally.N_a, 0), np.append(tally.S_a, 0.0)), with_arms(family, 2)
+    return evidence_of(options, family, tally, rows)
 
 
-def _in_play(options: LogOptions, tally: Tally, evidence: Evidence) -> list[int]:
-    """The arms that may still be the best: a true best arm is ever left out with probability at most δ."""
-    best, K = evidence.leader, len(tally.N_a)
-    if not tally.N_a.all() or K == 1:
-        return list(range(K))
-    family = options.family
-    if options.question != BEST:
-        return np.flatnonzero(in_play(family, tally, options.delta)).tolist()
-    ranks, limit = BY_COUNTS.at_work(K, family).ranks, evidence.threshold
-    return [b for b in range(K) if b == best or not least_term(family, tally, ranks, best, b, limit) >= limit]
+def _in_play(options: LogOptions, family: Family, tally: Tally, evidence: Evidence) -> list[int]:
+    """The arms that can still be the best; the one that is named is alone."""
+    if len(tally.N_a) == 1 or (evidence.reached and options.question == BEST):
+        return [evidence.leader]
+    return np.flatnonzero(in_play(family, tally, options.delta)).tolist()
 
 
-def _near_tie(options: LogOptions, stats: LogStats, tally: Tally) -> NearTie | None:
+def _traffic(stats: LogStats, still: Sequence[int]) -> Traffic:
+    """How much of the last rows went to arms that are out of play."""
+    before = [moment for moment in stats.moments or () if split_at(moment.j) <= 0.9 * stats.rows]
+    since, N_a = 0, stats.N_ea.sum(axis=0)
+    if before:
+        since, N_a = split_at(before[-1].j), N_a - before[-1].N_a
+    return Traffic(since, stats.rows - since, 1.0 - float(N_a[list(still)].sum() / (stats.rows - since)))
+
+
+def _near_tie(options: LogOptions, family: Family, stats: LogStats, tally: Tally) -> NearTie | None:
     """Two arms that many times as many rows would not tell apart; asked where that is to be expected of all rows together."""
-    family, rows = options.family, stats.rows
+    rows = stats.rows
     if options.question != BEST or len(stats.arms) < 2 or not glr(family, tally)[1] > 0.0:
         return None
     pair = leader_and_rival(family, tally, options.delta)
@@ -205,9 +237,11 @@ def _near_tie(options: LogOptions, stats: LogStats, tally: Tally) -> NearTie | N
     return near_tie(family, stats.arms, tally, pair, FAR * rows, needed, 0.0)
 
 
-def _rates(options: LogOptions, tally: Tally, stats: LogStats, evidence: Evidence) -> tuple[float, Bounds | None]:
+def _rates(
+    options: LogOptions, family: Family, tally: Tally, stats: LogStats, evidence: Evidence
+) -> tuple[float, Bounds | None]:
     """Evidence for each further row of the same mixture, and the bound for the best choice of mediators."""
-    mu, family, question = tally.mu_hat, options.family, options.question
+    mu, question = tally.mu_hat, options.question
     pairs = pairs_of(question, np.isin(np.arange(len(mu)), evidence.answer))
     if not pairs or not tally.N_a.all():
         return 0.0, None
@@ -222,7 +256,7 @@ def _rates(options: LogOptions, tally: Tally, stats: LogStats, evidence: Evidenc
         return rate, None
     try:
         total = 1.0 if options.silence else policies.sum(axis=1, keepdims=True)
-        problem = Problem(mu, policies / total, family=family, silent=options.silence)
+        problem = Problem(mu, policies / total, family=plug_in(family), silent=options.silence)
         return rate, lower_bound(problem, tol=1e-6) if question == BEST else question_bound(problem, question)
     except ValueError:
         return rate, None

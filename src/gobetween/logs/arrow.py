@@ -5,10 +5,10 @@ from typing import Any
 
 from gobetween.errors import Fix, LogError
 from gobetween.logs.batch import short
-from gobetween.logs.cells import Style
 from gobetween.logs.columns import Columns, Found
 from gobetween.logs.located import Located
 from gobetween.logs.rows import csv_header, delimiter, json_keys
+from gobetween.logs.style import Style
 
 BLOCK = 1 << 22  # bytes that are read at a time
 ROWS = 1 << 18  # rows of a table

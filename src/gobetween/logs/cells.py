@@ -1,79 +1,93 @@
-"""Cells as numbers, in the ways in which people write them."""
+"""A log by mediator and arm: how often each arm was pulled and what it paid, with intervals; all of it as rows of a table."""
 
-import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+import csv
+import math
+from collections.abc import Sequence
+from typing import Any, TextIO, TypedDict
 
 import numpy as np
 
-from gobetween.errors import LogError
-from gobetween.logs.batch import Order
-
-NAN = float("nan")
-#: Words that are read as rewards.
-WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "y": 1.0, "n": 0.0, "t": 1.0, "f": 0.0}
-SEPARATORS = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
+from gobetween.core.evidence import ArmReport, mean_intervals
+from gobetween.core.family import Family
+from gobetween.core.types import Floats, Ints
+from gobetween.simulation.summary import exact_intervals
 
 
-@dataclass(frozen=True)
-class Style:
-    """How a file of text is written."""
+class PolicyShare(TypedDict):
+    """How often a mediator pulled an arm."""
 
-    separator: str | None = None
-    """Between cells; None: a comma, a semicolon, a tab or a bar, whichever its first line has."""
-    decimal: str = "."
-    thousands: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.separator is not None and len(self.separator) != 1:
-            raise LogError(f"separator {self.separator!r} must be one character, or one of {', '.join(SEPARATORS)}")
-        for what, mark in (("decimal", self.decimal), ("thousands", self.thousands)):
-            if mark is not None and (len(mark) != 1 or mark.isalnum() or mark in "+-"):
-                raise LogError(f"{what} {mark!r} must be one character that is no digit or letter, such as a comma")
-        if self.decimal in (self.thousands, self.separator):
-            raise LogError(f"decimal {self.decimal!r} cannot also separate thousands or cells")
-
-    @property
-    def plain(self) -> bool:
-        """Are numbers written as in a program, but for the decimal sign?"""
-        return self.thousands is None
-
-    def number(self, cell: object) -> float:
-        """A cell as a number, or as one of the words; NaN where it is none."""
-        if not isinstance(cell, str):
-            return _number(cell)
-        text = cell.strip()
-        if text.lower() in WORDS:
-            return WORDS[text.lower()]
-        if self.thousands is not None:
-            whole = text.split(self.decimal)[0]
-            if not re.fullmatch(rf"[+-]?\d{{1,3}}({re.escape(self.thousands)}\d{{3}})*|[+-]?\d*", whole):
-                return NAN
-            text = text.replace(self.thousands, "")
-        if self.decimal != ".":
-            text = text.replace(".", "?").replace(self.decimal, ".")
-        return NAN if "_" in text else _number(text)
-
-    def numbers(self, cells: Iterable[object]) -> list[float]:
-        """Cells as numbers."""
-        return [self.number(cell) for cell in cells]
+    mediator: str
+    arm: str | None
+    """None: silence."""
+    rows: int
+    share: float
+    low: float
+    high: float
 
 
-def separator_of(text: str | None) -> str | None:
-    """A separator by its name."""
-    return None if text is None else SEPARATORS.get(text, "\t" if text == "\\t" else text)
+class MeanCell(TypedDict):
+    """What an arm paid with one mediator."""
+
+    mediator: str
+    arm: str
+    rows: int
+    mean: float
+    low: float
+    high: float
 
 
-def _number(cell: object) -> float:
-    try:
-        return NAN if cell is None else float(cell)  # type: ignore[arg-type]  # what is no number is refused
-    except (TypeError, ValueError, OverflowError):
-        return NAN
+def policy_shares(mediators: Sequence[str], names: Sequence[str | None], counts: Ints) -> list[PolicyShare]:
+    """Shares with exact 95% intervals (Clopper–Pearson) of counts [E, names]."""
+    n = np.broadcast_to(counts.sum(axis=1, keepdims=True), counts.shape)
+    low, high = exact_intervals(counts, n)
+    shares = counts / np.maximum(n, 1)
+    return [
+        {"mediator": mediator, "arm": name, "rows": k, "share": share, "low": down, "high": up}
+        for mediator, *row in zip(mediators, counts.tolist(), shares.tolist(), low.tolist(), high.tolist(), strict=True)
+        for name, k, share, down, up in zip(names, *row, strict=True)
+    ]
 
 
-def order_values(cells: Iterable[object], style: Style) -> Order:
-    """Cells that are numbers, as far as there are any, as numbers; else all as texts."""
-    texts = ["" if cell is None else str(cell) for cell in cells]
-    values = style.numbers(texts)
-    words = any(value != value and text for value, text in zip(values, texts, strict=True))
-    return texts if words else np.array(values, np.float64)
+def mean_cells(
+    family: Family, mediators: Sequence[str], arms: Sequence[str], N_ea: Ints, S_ea: Floats, delta: float, shown: Ints
+) -> list[MeanCell]:
+    """Means of the cells (e, a) [n, 2] that have rows. Their intervals hold for all E · K cells at all times together with
+    probability 1 − δ.
+    """
+    e, a = shown[N_ea[shown[:, 0], shown[:, 1]] > 0].T
+    n, S = N_ea[e, a], S_ea[e, a]
+    ends = mean_intervals(family, n, S, math.log(N_ea.size / delta))
+    rows = zip(e.tolist(), a.tolist(), n.tolist(), (S / n).tolist(), ends.tolist(), strict=True)
+    return [
+        {"mediator": mediators[i], "arm": arms[j], "rows": k, "mean": mean, "low": low, "high": high}
+        for i, j, k, mean, (low, high) in rows
+    ]
+
+
+COLUMNS = ("mediator", "arm", "rows", "share", "share_low", "share_high", "mean", "mean_low", "mean_high", "in_play")
+
+
+def write_cells(
+    stream: TextIO, arms: Sequence[ArmReport], in_play: Sequence[str], shares: Sequence[PolicyShare], means: Sequence[MeanCell]
+) -> None:
+    """All arms as CSV, first of all mediators together (no name in the first column), then of each; silence has no arm."""
+    writer, total, still = csv.writer(stream), max(1, sum(arm.pulls for arm in arms)), set(in_play)
+    paid = {(cell["mediator"], cell["arm"]): (cell["mean"], cell["low"], cell["high"]) for cell in means}
+    writer.writerow(COLUMNS)
+    for arm in arms:
+        paid_all = (arm.estimate, arm.low, arm.high)
+        writer.writerow(_line("", arm.arm, arm.pulls, arm.pulls / total, "", "", *paid_all, _word(arm.arm in still)))
+    for cell in shares:
+        mean = paid.get((cell["mediator"], cell["arm"] or ""), ("", "", ""))
+        said = "" if cell["arm"] is None else _word(cell["arm"] in still)
+        writer.writerow(
+            _line(cell["mediator"], cell["arm"] or "", cell["rows"], cell["share"], cell["low"], cell["high"], *mean, said)
+        )
+
+
+def _line(*cells: Any) -> list[Any]:
+    return ["" if cell is None or (isinstance(cell, float) and not math.isfinite(cell)) else cell for cell in cells]
+
+
+def _word(value: bool) -> str:
+    return "yes" if value else "no"

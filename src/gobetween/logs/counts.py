@@ -9,6 +9,8 @@ import numpy as np
 
 from gobetween.core.alarms import Claimed
 from gobetween.core.drift import Course, Moment, moderate
+from gobetween.core.family import Family
+from gobetween.core.learnt import absorb_moments
 from gobetween.core.spread import add_spread, new_spread, widened
 from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.types import Floats, Ints
@@ -102,6 +104,12 @@ class LogStats:
     def tally(self) -> Tally:
         """Counts and sums of each arm."""
         return fill(new_tally(len(self.arms)), self.N_ea.sum(axis=0), self.S_ea.sum(axis=0))
+
+    def family_at_work(self, family: Family) -> Family:
+        """A family as it is after these rows."""
+        made, N_a = family.at_work(len(self.arms)), self.N_ea.sum(axis=0)
+        absorb_moments(made, N_a, self.spread)
+        return made
 
     def aligned(self, arms: Sequence[str], mediators: Sequence[str]) -> tuple[Ints, Floats]:
         """Counts and sums [E, K] in the order of given names; refuses a log that names others."""

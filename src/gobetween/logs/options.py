@@ -11,12 +11,12 @@ from gobetween.core.families import DEFAULT
 from gobetween.core.family import Family
 from gobetween.core.question import Question
 from gobetween.core.registry import as_family, as_question
-from gobetween.core.spread import scale_of
+from gobetween.core.spread import unit_of
 from gobetween.core.types import Floats
 from gobetween.errors import Fix, LogError
-from gobetween.logs.cells import Style, separator_of
 from gobetween.logs.columns import Columns
 from gobetween.logs.filters import Filter
+from gobetween.logs.style import Style, separator_of
 
 Policies = Mapping[str, Sequence[float] | Floats | None]
 """Mediator → how often it pulls each arm, or None where that is not known."""
@@ -102,7 +102,7 @@ class LogOptions:
                 raise LogError(f"declared[{name!r}] has {len(row)} numbers for {len(self.known_arms)} arms: give one for each")
         if self.totals and self.count is None:
             raise LogError("totals are of as many rows as a column says: name it", fix=Fix("count"))
-        if self.totals and scale_of(self.family) is not None:
+        if self.totals and unit_of(self.family) is not None:
             raise LogError(f"totals hide how far {self.family.name} rewards spread, which is checked: give single rewards")
         if self.only is not None and self.silence:
             raise LogError("only some arms cannot be asked about where silence counts: leave out one of the two")

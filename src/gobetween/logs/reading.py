@@ -10,9 +10,11 @@ from gobetween.core.alarms import Claimed
 from gobetween.core.asked import BEST, stopper_for, threshold_for
 from gobetween.core.drift import Moment, moderate, split_after, split_at
 from gobetween.core.evidence import Evidence, next_look, weigh
+from gobetween.core.family import Family
+from gobetween.core.learnt import copied_family, with_arms
 from gobetween.core.question import Question
 from gobetween.core.scans import scan, scan_answers
-from gobetween.core.spread import add_rewards, new_spread, scale_of
+from gobetween.core.spread import add_rewards, new_spread, unit_of
 from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.stopper import AnyStopper
 from gobetween.core.stopping import BY_COUNTS
@@ -52,6 +54,7 @@ class Look(NamedTuple):
     row: int
     N_a: Ints
     S_a: Floats
+    family: Family
 
 
 class Along(NamedTuple):
@@ -86,7 +89,9 @@ class Reading:
         """The next split at which counts are kept."""
         self._tally = self.stats.tally()
         self._stopper = self._at_work()
-        self._sigma = scale_of(options.family) if after is None else None
+        self._unit = unit_of(options.family) if after is None else None
+        self.family = self.stats.family_at_work(options.family)
+        """At work on the rows so far."""
         self._look = 10
         """The row at which the evidence is next looked at."""
         while self._look <= self.stats.rows:
@@ -192,11 +197,12 @@ class Reading:
         np.add.at(stats.N_ea, (rows.e, rows.a), number)
         np.add.at(stats.S_ea, (rows.e, rows.a), rows.x if self.options.totals else rows.x * n)
         stats.rows += int(number.sum())
-        if self._sigma is not None:
+        if self._unit is not None:
+            scale, farthest = self._unit
             for i in range(len(n)):
                 for start in range(0, int(number[i]), EXPANDED):
                     size = min(EXPANDED, int(number[i]) - start)
-                    add_rewards(stats.spread, np.repeat(rows.a[i], size), np.repeat(rows.x[i] / self._sigma, size))
+                    add_rewards(stats.spread, np.repeat(rows.a[i], size), np.repeat(rows.x[i] / scale, size), farthest)
 
     def _note_propensities(self, rows: Coded, p: Floats) -> None:
         """The lowest and highest probability of each mediator and arm."""
@@ -229,18 +235,19 @@ class Reading:
             self.claim = None  # a claim needs every arm to have been seen
             self._tally = self.stats.tally()
             self._stopper = self._at_work()
+            self.family = with_arms(self.family, len(self.stats.arms))
         x = np.ascontiguousarray(batch.rewards[kept])
         rows = Coded(batch.mediators.placed(e, self.stats.mediators), batch.arms.placed(a, self.stats.arms), x)
-        if self._sigma is not None and batch.weights is None:
-            add_rewards(self.stats.spread, rows.a, x / self._sigma)
+        if self._unit is not None and batch.weights is None:
+            add_rewards(self.stats.spread, rows.a, x / self._unit[0], self._unit[1])
         return rows
 
     def _count(self, batch: Batch, good: Bools, rows: Coded) -> None:
         """Count rows from one look at the evidence to the next."""
-        stats, family, K = self.stats, self.options.family, len(self.stats.arms)
+        stats, family, K = self.stats, self.family, len(self.stats.arms)
         enough, asked = self.options.question.ways(K) > 0, self._asked
         constants = np.array([threshold_for(asked, BY_COUNTS, K if enough else max(K, 2), self.options.delta, family)])
-        count_rows: Any = scan if asked == BEST else scan_answers
+        count_rows: Any = scan if asked == BEST and family.sums_suffice else scan_answers
         rows.x.setflags(write=False)  # as those of some readers are: one kernel for all
         start, end = 0, len(rows.x)
         while start < end:
@@ -268,7 +275,7 @@ class Reading:
         return tuple(sorted((self.stats.arms[a] for a in np.flatnonzero(mask)), key=natural))
 
     def _follow(self) -> None:
-        self.looks.append(Look(self.stats.rows, self._tally.N_a.copy(), self._tally.S_a.copy()))
+        self.looks.append(Look(self.stats.rows, self._tally.N_a.copy(), self._tally.S_a.copy(), copied_family(self.family)))
         self._look = next_look(self.stats.rows)
 
     def _keep(self) -> None:
@@ -327,17 +334,22 @@ def tally_at(look: Look, K: int) -> Tally:
     return fill(new_tally(K), np.pad(look.N_a, more), np.pad(look.S_a, more))
 
 
+def family_at(look: Look, K: int) -> Family:
+    """The family at work on K arms, as it was at a look."""
+    return with_arms(look.family, K)
+
+
 def trail_of(options: LogOptions, along: Along, K: int) -> Trail:
     """The evidence at every look."""
     if options.question.ways(K) < 1:
         return ()
-    seen = [(look.row, evidence_of(options, tally_at(look, K), look.row)) for look in along.looks]
+    seen = [(look.row, evidence_of(options, family_at(look, K), tally_at(look, K), look.row)) for look in along.looks]
     return tuple((row, now.statistic, now.threshold) for row, now in seen)
 
 
-def evidence_of(options: LogOptions, tally: Tally, rows: int) -> Evidence:
-    """What counts and sums say about the question."""
-    return weigh(options.family, BY_COUNTS, options.delta, tally, rows, question=options.question)
+def evidence_of(options: LogOptions, family: Family, tally: Tally, rows: int) -> Evidence:
+    """What counts and sums say about the question, with what the family at work has counted."""
+    return weigh(family, BY_COUNTS, options.delta, tally, rows, question=options.question)
 
 
 def moments_along(stats: LogStats, along: Along) -> list[Moment] | None:
@@ -350,6 +362,8 @@ def claimed_along(options: LogOptions, stats: LogStats, along: Along) -> Claimed
     if along.claim is None or stats.disorder is not None or options.question != BEST:
         return None
     found = Claimed(stats.arms.index(along.claim.arm), along.claim.row)
-    for look in (*along.looks, Look(stats.rows, stats.N_ea.sum(axis=0), stats.S_ea.sum(axis=0))):
-        found = found.seen(options.family, tally_at(look, len(stats.arms)), look.row)
+    end = Look(stats.rows, stats.N_ea.sum(axis=0), stats.S_ea.sum(axis=0), stats.family_at_work(options.family))
+    for look in (*along.looks, end):
+        K = len(stats.arms)
+        found = found.seen(family_at(look, K), tally_at(look, K), look.row)
     return found

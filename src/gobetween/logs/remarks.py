@@ -8,10 +8,10 @@ import numpy as np
 from gobetween.core.gaps import log_gap_evidence
 from gobetween.core.types import Ints
 from gobetween.export import numbered
-from gobetween.logs.cells import WORDS
 from gobetween.logs.counts import LogStats
 from gobetween.logs.names import look_alikes
 from gobetween.logs.options import LogOptions
+from gobetween.logs.style import WORDS
 
 SHOWN = 10
 LEVEL = 0.01  # of the remark that rewards are missing unevenly

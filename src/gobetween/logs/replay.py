@@ -12,7 +12,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from gobetween.core.alarms import LEVEL
 from gobetween.core.asked import BEST, sampler_for, stopper_for, threshold_for
+from gobetween.core.drift import log_policy_drift, split_after, split_at, split_weight
 from gobetween.core.family import Family
 from gobetween.core.loops import replay_run
 from gobetween.core.question import Question
@@ -61,6 +63,9 @@ class Replay:
     """[runs, E]"""
     rows: int
     """In the log."""
+    drifting: tuple[str, ...] = ()
+    """Mediators who choose differently at different times: that any order of their rows is as good as the logged one does not
+    hold."""
 
     def __repr__(self) -> str:
         stopped = self.tau[~self.ran_out]
@@ -79,6 +84,7 @@ class Replay:
             "named": {name: self.named.count(name) for name in sorted(set(self.named)) if name},
             "ran_out": int(self.ran_out.sum()),
             "exhausted": self.exhausted,
+            "drifting": self.drifting,
         }
         return {key: json_safe(value) for key, value in found.items()}
 
@@ -125,14 +131,15 @@ def replay(
     if not sampling.live:
         raise LogError(f"a log does not know the true means that the {sampling.name} follows: choose another sampling rule")
     known = np.zeros((E, K)) if policies is None else policies
-    sampler = sampler_for(question, sampling, known, np.full(E, policies is not None), np.ones(E))
     stopper, state = stopper_for(question, stopping, K, family), new_state(K, E)
+    sampler = sampler_for(question, sampling, known, np.full(E, policies is not None), np.ones(E), stopper)
     constants, everyone = np.array([threshold_for(question, stopping, K, delta, family)]), np.ones(E, np.bool_)
     ends, N_e, named = np.zeros((runs, 3), np.int64), np.zeros((runs, E), np.int64), np.zeros((runs, K), np.bool_)
+    working = family.at_work(K)
     for run in range(runs):
         places, rng = _permuted(rows.starts, stream(seed, run, 0)), stream(seed, run, 1)
         pulled, rewards = rows.pulled[places], rows.rewards[places]
-        ends[run] = replay_run(family, pulled, rewards, rows.starts, sampler, stopper, constants, state, everyone, rng)
+        ends[run] = replay_run(working, pulled, rewards, rows.starts, sampler, stopper, constants, state, everyone, rng)
         N_e[run] = state.N_e
         if ends[run, 1] >= 0:
             stopper.answer(int(ends[run, 1]), named[run])
@@ -151,7 +158,25 @@ def _outcome(rows: LoggedRows, delta: float, ends: Ints, N_e: Ints, named: Bools
     tau, best, empty = ends.T
     names = tuple(_called(rows.arms, mask) if a >= 0 else "" for a, mask in zip(best.tolist(), named, strict=True))
     exhausted = {name: int((empty == e).sum()) for e, name in enumerate(rows.mediators)}
-    return Replay(delta, tau, names, best < 0, exhausted, N_e, int(rows.starts[-1]))
+    return Replay(delta, tau, names, best < 0, exhausted, N_e, int(rows.starts[-1]), drifting_mediators(rows))
+
+
+def drifting_mediators(rows: LoggedRows, level: float = LEVEL) -> tuple[str, ...]:
+    """Mediators whose choices, in the logged order of their rows, do not look like draws of one policy; at a level that they
+    share. Where among them silence was is not known, so that it is left out.
+    """
+    K, found = len(rows.arms), []
+    for name, (start, end) in zip(rows.mediators, pairwise(rows.starts.tolist()), strict=True):
+        pulled = rows.pulled[start:end]
+        pulled = pulled[pulled < K]
+        splits = [split_at(j) for j in range(split_after(len(pulled) - 1))]
+        parts = [np.bincount(part, minlength=K) for part in np.split(pulled, splits)]
+        before = np.cumsum(parts[:-1], axis=0).reshape(-1, K)
+        if len(before):
+            log_w = np.array([split_weight(j) for j in range(len(splits))])
+            log_e = log_policy_drift(before, before[-1] + parts[-1], log_w)[0]
+            found += [name] if log_e >= math.log(len(rows.mediators) / level) else []
+    return tuple(found)
 
 
 def _called(arms: Sequence[str], mask: Bools) -> str:

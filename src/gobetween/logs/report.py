@@ -1,31 +1,35 @@
 """What a log says, as a value: the answer, what is missing, the alarms."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TextIO
+
+import numpy as np
 
 from gobetween.core.alarms import Alarm
 from gobetween.core.asked import BEST
 from gobetween.core.evidence import ArmReport, NearTie
+from gobetween.core.family import Family
 from gobetween.core.question import Question
-from gobetween.core.types import Ints
+from gobetween.core.types import Floats, Ints
 from gobetween.core.voice import broken
 from gobetween.export import data_frame, html_table, json_safe
+from gobetween.logs.cells import MeanCell, PolicyShare, mean_cells, policy_shares, write_cells
 from gobetween.logs.counts import BadRow
+from gobetween.logs.course import Adaptive, Stretch
 from gobetween.logs.reading import Claim, Trail
 
 
-class PolicyShare(TypedDict):
-    """How often a mediator pulled an arm."""
+@dataclass(frozen=True)
+class Traffic:
+    """How much of the present traffic is certainly not the best use of it."""
 
-    mediator: str
-    arm: str | None
-    """None: silence."""
+    since: int
+    """After which row: the present is the last tenth of the log to its last third; all of it where rows are not in order."""
     rows: int
     share: float
-    low: float
-    high: float
+    """Of these rows, how many pulled an arm that can no longer be the best."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,6 +51,11 @@ class LogReport:
     arms: tuple[ArmReport, ...]
     mediators: tuple[str, ...]
     N_ea: Ints
+    """[E, K] rows."""
+    S_ea: Floats
+    """[E, K] sums of rewards."""
+    law: Family
+    """What rewards are."""
     silent: dict[str, int] | None
     """Mediator → rows in which it answered nothing, which are not among `rows`; None where silence is not counted."""
     claim: Claim | None
@@ -81,6 +90,12 @@ class LogReport:
     """(row, statistic, threshold) along the log."""
     sources: tuple[str, ...]
     """What was read."""
+    traffic: Traffic | None
+    """What the arms that are out of play still get; None for another question than the best arm."""
+    adaptive: tuple[Adaptive, ...]
+    """Mediators who seem to learn on the way: their policies are averages, and rows in another order say nothing about them."""
+    stretches: tuple[Stretch, ...]
+    """The log over time; empty where rows are not in order."""
     notes: tuple[str, ...] = ()
     """What else should be known about how it was read, in sentences."""
 
@@ -120,10 +135,11 @@ class LogReport:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe: the shape of `gobetween logs analyse --json` (docs/logs.md)."""
-        data = asdict(self)
-        for key in ("N_ea", "trail", "sources"):
+        data = asdict(replace(self, law=None, stretches=()))  # type: ignore[arg-type]  # it is left out
+        for key in ("N_ea", "S_ea", "law", "trail", "sources", "stretches"):
             del data[key]
-        return {"format": 2, **json_safe(data | {"question": self.question.to_dict(), "policies": self.policies()})}
+        cells = {"policies": self.policies(), "means": self.means()}
+        return {"format": 2, **json_safe(data | {"question": self.question.to_dict()} | cells)}
 
     def to_frame(self) -> Any:
         """The arms as a data frame of pandas or polars: arm, pulls, estimate, low, high."""
@@ -139,18 +155,23 @@ class LogReport:
 
     def policies(self) -> list[PolicyShare]:
         """Estimated policies with exact 95% intervals (Clopper–Pearson), for each mediator, arm and counted silence."""
-        from gobetween.simulation.summary import exact_interval
+        names = [arm.arm for arm in self.arms]
+        if self.silent is None:
+            return policy_shares(self.mediators, names, self.N_ea)
+        silent = [self.silent[name] for name in self.mediators]
+        return policy_shares(self.mediators, [*names, None], np.column_stack([self.N_ea, silent]))
 
-        found: list[PolicyShare] = []
-        names = [arm.arm for arm in self.arms] + ([] if self.silent is None else [None])
-        for mediator, counts in zip(self.mediators, self.N_ea.tolist(), strict=True):
-            counts += [] if self.silent is None else [self.silent[mediator]]
-            n = sum(counts)
-            for arm, k in zip(names, counts, strict=True):
-                low, high = exact_interval(k, n) if n else (0.0, 1.0)
-                share = k / n if n else 0.0
-                found.append({"mediator": mediator, "arm": arm, "rows": k, "share": share, "low": low, "high": high})
-        return found
+    def means(self, shown: Ints | None = None) -> list[MeanCell]:
+        """What each arm paid with each mediator that pulled it, or in the `shown` [n, 2] places of mediator and arm; intervals
+        that hold for all of them at all times together with probability 1 − δ.
+        """
+        cells = np.argwhere(self.N_ea > 0) if shown is None else shown
+        names = [arm.arm for arm in self.arms]
+        return mean_cells(self.law, self.mediators, names, self.N_ea, self.S_ea, self.delta, cells)
+
+    def to_csv(self, stream: TextIO) -> None:
+        """Write all arms, and each mediator's, to a stream as CSV (docs/logs.md)."""
+        write_cells(stream, self.arms, self.in_play, self.policies(), self.means())
 
 
 def _shown(value: float | None) -> str:

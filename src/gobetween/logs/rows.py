@@ -12,10 +12,10 @@ from typing import Any, TextIO
 
 from gobetween.errors import LogError
 from gobetween.logs.batch import short
-from gobetween.logs.cells import Style
 from gobetween.logs.columns import Columns
 from gobetween.logs.counts import BadRow
 from gobetween.logs.located import Located
+from gobetween.logs.style import Style
 
 MOST = 20_000  # rows of a table
 HEAD = 10_000  # rows of JSON that are looked at for keys

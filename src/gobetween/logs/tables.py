@@ -10,10 +10,10 @@ from gobetween.core.types import Floats, Ints
 from gobetween.errors import LogError
 from gobetween.logs.arrow import MISSING, check_plain, library
 from gobetween.logs.batch import Batch, Names, Order, short
-from gobetween.logs.cells import WORDS, Style, order_values
 from gobetween.logs.columns import Found
 from gobetween.logs.counts import BadRow
 from gobetween.logs.filters import Filter
+from gobetween.logs.style import WORDS, Style, order_values
 
 BETWEEN = " / "  # names from several columns
 

@@ -69,7 +69,7 @@ def ratio_to_bound(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]
     spread = [T_star]
     for i, (name, (deltas, means)) in enumerate(curves.items()):
         ratios = [mean / -math.log(delta) for delta, mean in zip(deltas, means, strict=True)]
-        figure.add_scatter(x=list(deltas), y=ratios, name=label(name), mode="lines+markers", **_line(i))
+        figure.add_scatter(x=list(deltas), y=ratios, name=label(name), mode="lines+markers", **line_style(i))
         spread += ratios
     ends = [1.0, min(min(deltas) for deltas, _ in curves.values())]
     line = {"color": INK, "dash": "dot", "width": 2}
@@ -83,11 +83,11 @@ def evidence(trace: Trace, title: str = "") -> Any:
     """Along one run: Z(t) against the paper's threshold, and ln E against ln((K−1)/δ)."""
     go = graph_objects()
     figure = go.Figure()
-    figure.add_scatter(x=trace.t, y=trace.Z, name="Z(t), likelihood ratio", **_line(0, marks=False))
-    figure.add_scatter(x=trace.t, y=trace.beta, name="its threshold (the paper's)", **_line(0, marks=False, dash="dot"))
-    figure.add_scatter(x=trace.t, y=trace.log_e, name="ln E(t), e-process", **_line(1, marks=False))
+    figure.add_scatter(x=trace.t, y=trace.Z, name="Z(t), likelihood ratio", **line_style(0, marks=False))
+    figure.add_scatter(x=trace.t, y=trace.beta, name="its threshold (the paper's)", **line_style(0, marks=False, dash="dot"))
+    figure.add_scatter(x=trace.t, y=trace.log_e, name="ln E(t), e-process", **line_style(1, marks=False))
     limit = [trace.log_limit] * len(trace.t)
-    figure.add_scatter(x=trace.t, y=limit, name="its threshold (proven)", **_line(1, marks=False, dash="dot"))
+    figure.add_scatter(x=trace.t, y=limit, name="its threshold (proven)", **line_style(1, marks=False, dash="dot"))
     for stopped, values, i in ((trace.stopped_e, trace.log_e, 1), (trace.stopped_glr, trace.Z, 0)):
         if stopped:
             figure.add_scatter(
@@ -105,8 +105,8 @@ def evidence_trail(
     go = graph_objects()
     figure = go.Figure()
     place, statistic, threshold = zip(*trail, strict=True)
-    figure.add_scatter(x=place, y=statistic, name="evidence", **_line(0, marks=False))
-    figure.add_scatter(x=place, y=threshold, name="threshold", **_line(0, marks=False, dash="dot"))
+    figure.add_scatter(x=place, y=statistic, name="evidence", **line_style(0, marks=False))
+    figure.add_scatter(x=place, y=threshold, name="threshold", **line_style(0, marks=False, dash="dot"))
     return dress(figure, title, x_name, "evidence for the leader (nats)", x=DATES if dates else _whole(place))
 
 
@@ -115,7 +115,7 @@ def queries_over_time(series: Mapping[str, tuple[Sequence[str], Sequence[int]]],
     go = graph_objects()
     figure = go.Figure()
     for i, (name, (moments, counts)) in enumerate(series.items()):
-        style = _line(i, marks=False)
+        style = line_style(i, marks=False)
         figure.add_scatter(
             x=list(moments), y=list(counts), name=label(name), **style | {"line": style["line"] | {"shape": "hv"}}
         )
@@ -200,7 +200,7 @@ def cost_by_risk(curves: Mapping[str, float], deltas: Sequence[float], unit: str
     figure = go.Figure()
     for i, (name, T_star) in enumerate(curves.items()):
         least = [binary_kl(delta) * T_star for delta in deltas]
-        figure.add_scatter(x=list(deltas), y=least, name=label(name), **_line(i, marks=False))
+        figure.add_scatter(x=list(deltas), y=least, name=label(name), **line_style(i, marks=False))
     x = log_axis(deltas)
     x["range"].reverse()
     spread = [binary_kl(delta) * T for T in curves.values() for delta in (min(deltas), max(deltas))]
@@ -229,7 +229,8 @@ def _whole(counts: Sequence[int]) -> dict[str, Any]:
     return {"dtick": 1} if max(counts, default=0) < 10 else {}
 
 
-def _line(i: int, marks: bool = True, dash: str | None = None) -> dict[str, Any]:
+def line_style(i: int, marks: bool = True, dash: str | None = None) -> dict[str, Any]:
+    """How the i-th series is drawn: by tone, dash and marker."""
     style: dict[str, Any] = {"line": {"color": TONES[i % 6], "dash": dash or DASHES[i % 6], "width": 2}}
     return style | ({"marker": {"symbol": MARKS[i % 6], "size": 7}} if marks else {"mode": "lines"})
 

@@ -36,15 +36,21 @@ def render(title: str, sections: Sequence[Section], library: str = LIBRARY) -> s
         f"<title>{html.escape(title)}</title><style>{STYLE}</style>",
         f'<script src="{library}"></script>' if drawn else "",
         f"</head><body><h1>{html.escape(title)}</h1>",
-        *map(_section, sections),
-        f"<script>{SCRIPT % (json.dumps(DARK), json.dumps(CONFIG), json.dumps(library))}</script>" if drawn else "",
+        *map(section_html, sections),
+        f"<script>{drawing_script(library)}</script>" if drawn else "",
         "</body></html>",
         "",
     ]
     return "\n".join(part for part in parts if part)
 
 
-def _section(section: Section) -> str:
+def drawing_script(library: str) -> str:
+    """What draws the figures of a page; `library`: where Plotly lies."""
+    return SCRIPT % (json.dumps(DARK), json.dumps(CONFIG), json.dumps(library))
+
+
+def section_html(section: Section) -> str:
+    """One section; every string is shown as it is."""
     inner = "\n".join(map(_block, section.blocks))
     heading = f"<h2>{html.escape(section.title)}</h2>" if section.title else ""
     if section.folded:

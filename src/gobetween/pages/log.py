@@ -6,11 +6,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from gobetween.core.asked import BEST
+from gobetween.core.visible import about
 from gobetween.core.voice import against, near_words, question_words
-from gobetween.export import numbered
+from gobetween.export import numbered, some
 from gobetween.logs.replay import Replay
 from gobetween.logs.report import LogReport
 from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
+from gobetween.pages.log_figures import over_time
+from gobetween.pages.log_tables import arm_blocks, cells_words, policy_blocks, top_arms
 from gobetween.pages.status import alarms, no_signs
 
 TITLE = "What the log says"
@@ -33,7 +36,9 @@ def sections(found: LogReport, files: Sequence[str]) -> list[Section]:
         caption = "The answer is certain once the line has met its threshold."
         pictures.append(Picture("evidence", evidence_trail(found.trail, "Evidence along the log", "rows"), caption))
     words = f"Intervals hold for all arms at all times together with probability {1 - found.delta:g}."
-    pictures.append(Picture("estimates", estimates(found.arms, title="Estimated means"), words))
+    pictures += over_time(found)
+    shown = top_arms(found)
+    pictures.append(Picture("estimates", estimates(shown, title="Estimated means"), words))
     if found.omega is not None:
         figure = mediator_shares(found.mediators, found.mixture, found.omega, "Who acted, and whom to ask")
         pictures.append(
@@ -41,15 +46,14 @@ def sections(found: LogReport, files: Sequence[str]) -> list[Section]:
         )
         N_a = found.N_ea.sum(axis=0)
         policies = found.N_ea / np.maximum(1, found.N_ea.sum(axis=1, keepdims=True))
-        figure = arm_shares(
-            [arm.arm for arm in found.arms], N_a / N_a.sum(), policies.T @ np.array(found.omega), "What was pulled"
-        )
+        places, best = [found.arms.index(arm) for arm in shown], policies.T @ np.array(found.omega)
+        figure = arm_shares([arm.arm for arm in shown], (N_a / N_a.sum())[places], best[places], "What was pulled")
         pictures.append(Picture("arms", figure, "Shares of arms in the log, and those that the best mediators would pull."))
     return [
         Section("", answer),
         Section("Figures", pictures),
-        Section("Arms", [arm_grid(found)]),
-        Section("Policies", [policy_grid(found), Text("Shares of each mediator's rows with exact 95% intervals.", "note")]),
+        Section("Arms", arm_blocks(found)),
+        Section("Mediators", [*policy_blocks(found), Text(cells_words(found), "note")]),
         Section("About this log", [Grid((), _about(found))]),
     ]
 
@@ -70,14 +74,15 @@ def sentences(found: LogReport) -> list[str]:
     lines = [found.headline, *_claim(found)]
     if not found.identified and found.broken is None:
         lines += _missing(found)
+    lines += _traffic(found)
     if not found.ordered:
         lines.append(
             "Rows that stand for many, and tables that can be read only once and are counted in parallel, have lost their "
             "order: at which row the answer could first be claimed, and whether later rows contradict that, was not looked for."
         )
     if found.never_pulled:
-        lines.append(f"Nobody pulls {_list(found.never_pulled)}: nothing can be said about what is never tried.")
-    lines += [*_silence(found), *_alarms(found)]
+        lines.append(f"Nobody pulls {some(found.never_pulled)}: nothing can be said about what is never tried.")
+    lines += [*_silence(found), *_alarms(found), *_over_time(found)]
     if found.disorder is not None:
         where = f"{found.disorder.source} row {found.disorder.row}"
         lines.append(
@@ -110,8 +115,10 @@ def _claim(found: LogReport) -> list[str]:
 
 def _missing(found: LogReport) -> list[str]:
     lines = [f"p-value {found.p_value:.3g} against “{against(found.question, found.leader)}”."]
-    if found.question == BEST:
-        lines.append(f"Still in play: {_list(found.in_play)}.")
+    if found.question == BEST and len(found.in_play) == len(found.arms):
+        lines.append("Every arm can still be the best.")
+    elif found.question == BEST:
+        lines.insert(0, f"{found.leader!r} leads after {numbered(found.rows, 'row')}; the log is not sure yet.")
     if math.isfinite(found.rows_to_go):
         more = numbered(math.ceil(found.rows_to_go), "more row of the same mixture is", "more rows of the same mixture are")
         words = f"At the present estimates about {more} to be expected"
@@ -127,6 +134,16 @@ def _missing(found: LogReport) -> list[str]:
     return lines
 
 
+def _traffic(found: LogReport) -> list[str]:
+    """What arms that cannot be the best still get."""
+    traffic, out = found.traffic, len(found.arms) - len(found.in_play)
+    if traffic is None or found.broken is not None or not out:
+        return []
+    rows = f"the {traffic.rows:,} rows since row {traffic.since:,}" if traffic.since else "all rows"
+    arms = numbered(out, "arm that is", "arms that are")
+    return [f"Of {rows} {traffic.share:.1%} went to the {arms} certainly not the best."]
+
+
 def _silence(found: LogReport) -> list[str]:
     """How often nothing was answered, and what that must not depend on."""
     silent = sum((found.silent or {}).values())
@@ -137,33 +154,23 @@ def _silence(found: LogReport) -> list[str]:
     return [f"{words}: the guarantee assumes that this did not depend on rewards (shares are shown)."]
 
 
+def _over_time(found: LogReport) -> list[str]:
+    """Who learns on the way, and what remains valid when something drifts."""
+    lines = [
+        f"{one.mediator!r} seems to learn on the way: since about row {one.row:,} it chooses arms that pay "
+        f"{about(one.gain)} more on average. Its policy is an average over time, and a replay does not hold for it."
+        for one in found.adaptive
+    ]
+    if found.broken is not None and found.broken.kind == "drift":
+        lines.append(
+            "What remains valid: counts and shares, each stretch of rows for itself (the figures over time), and whatever is "
+            "analysed anew from now on, with rows that nobody has looked at yet."
+        )
+    return lines
+
+
 def _alarms(found: LogReport) -> list[str]:
     return [ALARM + box.words for box in alarms(found)] + no_signs(found.alarms, "row")
-
-
-def _list(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names))
-
-
-def arm_grid(found: LogReport) -> Grid:
-    """Arms with estimates and intervals."""
-    rows = []
-    for arm in found.arms:
-        estimate = "" if arm.estimate is None else f"{arm.estimate:.4g}"
-        low, high = ("…" if not math.isfinite(end) else f"{end:.4g}" for end in (arm.low, arm.high))
-        rows.append((arm.arm, f"{arm.pulls:,}", estimate, f"{low} to {high}"))
-    return Grid(("arm", "rows", "estimate", "interval, always valid"), rows)
-
-
-def policy_grid(found: LogReport) -> Grid:
-    """How often each mediator pulls each arm; exact 95% intervals."""
-    cells, columns = found.policies(), [arm.arm for arm in found.arms] + ([] if found.silent is None else ["(silence)"])
-    rows = []
-    for e, mediator in enumerate(found.mediators):
-        part = cells[e * len(columns) : (e + 1) * len(columns)]
-        shown = [f"{c['share']:.1%} ({c['low']:.1%}–{c['high']:.1%})" for c in part]
-        rows.append((mediator, f"{sum(c['rows'] for c in part):,}", *shown))
-    return Grid(("mediator", "rows", *columns), rows)
 
 
 def replay_sentences(found: Replay) -> list[str]:
@@ -180,6 +187,16 @@ def replay_sentences(found: Replay) -> list[str]:
         for name, n in found.exhausted.items()
         if n
     ]
+    if found.drifting:
+        who, their = (
+            (f"{some(found.drifting)} choose", "their")
+            if len(found.drifting) > 1
+            else (f"{found.drifting[0]!r} chooses", "its")
+        )
+        lines.append(
+            f"{who} differently at different times, as one who learns does: any order of {their} rows is then not as good as "
+            "the logged one, and these numbers do not hold. A replay needs mediators who choose the same way all the time."
+        )
     if numbers["ran_out"]:
         lines.append("Replays that ran out are not in the mean, which is then too small: a longer log would tell.")
     return lines

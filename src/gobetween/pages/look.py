@@ -60,6 +60,7 @@ SCRIPT = """
   });
   dark.addEventListener("change", draw);
   narrow.addEventListener("change", draw);
+  document.addEventListener("redraw", draw);
   draw();
 })();
 """

@@ -6,13 +6,14 @@ from typing import Any
 from gobetween.core.alarms import Alarm
 from gobetween.core.asked import BEST
 from gobetween.core.visible import about
-from gobetween.export import numbered
+from gobetween.export import numbered, some
 from gobetween.logs.report import LogReport
 from gobetween.pages.blocks import Block, Grid, Section, Text
 from gobetween.pages.words import duration, moment
 from gobetween.study.sentences import in_play_words
 from gobetween.study.status import Status
 
+MOST_ALARMS = 5  # of a kind that are told
 SHOWN = 20  # open queries that are listed
 RARE = ("silent", "cancelled", "expired", "late", "unasked", "corrected", "voided")
 
@@ -27,8 +28,15 @@ def sections(status: Status, utc: bool = False) -> list[Section]:
 
 
 def alarms(found: Status | LogReport) -> list[Text]:
-    """The alarms that were raised, of a study or of a log, but for the one that its first sentence tells."""
-    return [Text(alarm.words, "alarm") for alarm in found.alarms if alarm.raised and alarm is not found.broken]
+    """The alarms that were raised, of a study or of a log, but for the one that its first sentence tells; five of a kind."""
+    raised = [alarm for alarm in found.alarms if alarm.raised and alarm is not found.broken]
+    boxes = []
+    for kind in dict.fromkeys(alarm.kind for alarm in raised):
+        words = [alarm.words for alarm in raised if alarm.kind == kind]
+        boxes += [Text(line, "alarm") for line in words[:MOST_ALARMS]]
+        if len(words) > MOST_ALARMS:
+            boxes.append(Text(f"{numbered(len(words) - MOST_ALARMS, 'more alarm')} of this kind ({kind}).", "alarm"))
+    return boxes
 
 
 def no_signs(found: Sequence[Alarm], unit: str = "answer") -> list[str]:
@@ -50,13 +58,13 @@ def no_signs(found: Sequence[Alarm], unit: str = "answer") -> list[str]:
 def _visible(found: Sequence[Alarm], unit: str, words: str, scale: float) -> str:
     """What would have shown, from the arm or mediator of which most is known to that of which least is."""
     sizes = sorted((scale * alarm.visible, alarm.subject) for alarm in found if alarm.visible is not None)
-    few = [repr(alarm.subject) for alarm in found if alarm.visible is None]
+    few = [alarm.subject for alarm in found if alarm.visible is None]
     if not sizes:
         return f"there are too few {unit}s for any difference to show"
     texts = list(dict.fromkeys(about(size) for size, _ in (sizes[0], sizes[-1])))
     if len(texts) == 2:
         texts = [f"{text} ({subject!r})" for text, (_, subject) in zip(texts, (sizes[0], sizes[-1]), strict=True)]
-    lack = f"; there are too few {unit}s for {', '.join(few)}" if few else ""
+    lack = f"; there are too few {unit}s for {some(few)}" if few else ""
     return f"{words.format(' to '.join(texts))} would have shown{lack}"
 
 

@@ -33,7 +33,7 @@ def sections(study: Study, utc: bool = False) -> tuple[str, list[Section]]:
     facts = _about(status, state.spec) + _dates(status, past, view.created, utc)
     parts = [
         Section("", [*answer(status), *notes(status)]),
-        Section("Figures", [*_over_time(past, state.trail, utc), *_pictures(status, state.spec, state.trail)]),
+        Section("Figures", [*_over_time(past, state.trail, utc), *pictures(status, state.spec, state.trail)]),
         Section("Arms", arms(status)),
         Section("Mediators", [_mediators(status, state.spec, state.learner.queries), Text(FAIR, "note")]),
         Section(_open_title(status), pending(status, utc, OPEN), folded=len(status.pending) > 20),
@@ -117,15 +117,15 @@ def _over_time(past: History, trail: Trail, utc: bool) -> list[Block]:
     return pictures
 
 
-def _pictures(status: Status, spec: StudySpec, trail: Trail) -> list[Block]:
+def pictures(status: Status, spec: StudySpec, trail: Trail) -> list[Block]:
     """What there is to see so far."""
     target = [m["target"] or 0.0 for m in status.mediators]
     followed = any(m["target"] is not None for m in status.mediators)
-    pictures: list[Block] = []
+    found: list[Block] = []
     if trail:
         figure = evidence_trail(trail, "Evidence for the leader")
         words = "The study stops when the line meets its threshold; after that it is history."
-        pictures.append(Picture("evidence", figure, words))
+        found.append(Picture("evidence", figure, words))
     reports = [
         ArmReport(arm["arm"], arm["pulls"], arm["estimate"], _open(arm["low"], -1), _open(arm["high"], 1))
         for arm in status.arms
@@ -134,18 +134,18 @@ def _pictures(status: Status, spec: StudySpec, trail: Trail) -> list[Block]:
         words = (
             f"Intervals hold for all arms at all times together with probability {1 - status.delta:g}; not the stopping rule."
         )
-        pictures.append(Picture("estimates", estimates(reports, title="Estimated means"), words))
+        found.append(Picture("estimates", estimates(reports, title="Estimated means"), words))
     if status.queries and followed:
         figure = mediator_shares(spec.mediators, [m["share"] for m in status.mediators], target, "Whom it asked")
-        pictures.append(Picture("mediators", figure, "Shares of queries, and what the sampling rule follows now."))
+        found.append(Picture("mediators", figure, "Shares of queries, and what the sampling rule follows now."))
     pulls = np.array([arm["pulls"] for arm in status.arms], float)
     policies = [row for row in spec.policies if row is not None]
     if pulls.sum() and followed and len(policies) == len(spec.policies):
         left = [spec.arms.index(arm["arm"]) for arm in status.arms]
         planned = np.array(policies)[:, left].T @ np.array(target)
         figure = arm_shares([arm["arm"] for arm in status.arms], pulls / pulls.sum(), planned, "What they pulled")
-        pictures.append(Picture("arms", figure, "Shares of pulls, and what the followed mediators would pull on average."))
-    return pictures
+        found.append(Picture("arms", figure, "Shares of pulls, and what the followed mediators would pull on average."))
+    return found
 
 
 def _open(end: float | None, side: int) -> float:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gobetween.core.evidence import ArmReport, arm_report, next_look
+from gobetween.core.evidence import ArmReport, arm_reports, next_look
 from gobetween.core.family import draw
 from gobetween.core.jit import index
 from gobetween.core.loops import pull
@@ -79,5 +79,5 @@ def follow(
     return Trace(
         delta, columns[:, 0].astype(np.int64), columns[:, 1], columns[:, 2], columns[:, 3], float(limit),
         stopped_glr, stopped_e, state.N_e, state.tally.N_a,
-        tuple(arm_report(family, name, state.tally, a, delta) for a, name in enumerate(problem.arms)),
+        arm_reports(family, problem.arms, state.tally, delta),
     )  # fmt: skip

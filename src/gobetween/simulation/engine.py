@@ -135,7 +135,8 @@ def new_job(
     if type(problem.family).draw is Family.draw:
         raise ProblemError(f"{problem.family.name} rewards cannot be drawn: define draw in {type(problem.family).__name__}")
     asked = as_question(question)
-    sampler_for(asked, rule, believed, np.ones(problem.E, np.bool_), problem.query_costs)  # these refuse what does not fit
+    everyone = np.ones(problem.E, np.bool_)
+    sampler_for(asked, rule, believed, everyone, problem.query_costs)  # these refuse what does not fit
     stopper_for(asked, stop, problem.K, problem.family)
     return Job(problem, believed, rule, stop, wanted, seed, max_steps, asked)
 
@@ -158,7 +159,7 @@ def run_chunk(job: Job, chunk: range) -> Runs:
     tau, stopped, named = np.zeros(shape, np.int64), np.zeros(shape, np.bool_), np.zeros((*shape, problem.K), np.bool_)
     N_e, N_a = np.zeros((*shape, problem.E), np.int64), np.zeros((*shape, problem.K), np.int64)
     done = runs(
-        problem.family, workbench.means, workbench.ladder, sampler, workbench.stopper, constants, state, workbench.available,
+        workbench.family, workbench.means, workbench.ladder, sampler, workbench.stopper, constants, state, workbench.available,
         job.halt, True, NONE, NONE, job.max_steps, own, world, tau, stopped, named, N_e, N_a,
     )  # fmt: skip
     if done == HALTED:
@@ -173,6 +174,7 @@ def run_chunk(job: Job, chunk: range) -> Runs:
 class Workbench(NamedTuple):
     """What a thread needs to run a job, made once."""
 
+    family: Family
     sampler: AnySampler
     stopper: AnyStopper
     state: State
@@ -193,9 +195,11 @@ def _workbench(job: Job) -> Workbench:
         ask, K, family = job.question, problem.K, problem.family
         constants = np.array([threshold_for(ask, job.stopping, K, delta, family) for delta in job.deltas])
         order, available = np.argsort(constants, kind="stable"), np.ones(problem.E, np.bool_)
+        stopper = stopper_for(ask, job.stopping, K, family)
         _own.workbench = Workbench(
-            sampler_for(ask, job.sampling, job.believed, available, problem.query_costs),
-            stopper_for(ask, job.stopping, K, family),
+            family.at_work(K),
+            sampler_for(ask, job.sampling, job.believed, available, problem.query_costs, stopper),
+            stopper,
             new_state(problem.K, problem.E),
             available,
             problem.means.copy(),

@@ -115,3 +115,12 @@ def exact_interval(k: int, n: int, level: float = 0.95) -> tuple[float, float]:
     tail = 0.5 * (1.0 - level)
     low = float(beta.ppf(tail, k, n - k + 1)) if k > 0 else 0.0
     return low, float(beta.ppf(1.0 - tail, k + 1, n - k)) if k < n else 1.0
+
+
+def exact_intervals(k: Ints, n: Ints, level: float = 0.95) -> tuple[Floats, Floats]:
+    """The same for arrays; of nothing at all, everything."""
+    from scipy.special import betaincinv
+
+    tail = 0.5 * (1.0 - level)
+    low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, tail), 0.0)
+    return low, np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1), 1.0 - tail), 1.0)

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+from uuid import uuid4
 
 from gobetween.core.family import is_number
-from gobetween.errors import ConflictError, Fix, GoBetweenError, StudyError, spelled
+from gobetween.errors import ConflictError, Fix, GoBetweenError, ProblemError, StudyError, spelled
 from gobetween.study.checks import LONGEST_KEY, as_float, check_some_text, check_text
 from gobetween.study.events import Event, marks_of
 from gobetween.study.transaction import Receipt, StudyQuery, Transaction, shown, verdict_in, why_nothing
@@ -28,12 +29,28 @@ class Command(Generic[T]):
     arguments: Mapping[str, Any]
     work: Callable[[Transaction], T]
     again: Callable[[Transaction, list[Event], bool], T]
+    joins: bool = False
+    """Does it read nothing of the record but keys and rows of queries? Then several may share a transaction."""
 
     @property
     def request(self) -> str:
         """A digest: the same key may only be used for the same again."""
         wanted = json.dumps([self.name, self.arguments], sort_keys=True, default=str)
         return hashlib.sha256(wanted.encode()).hexdigest()[:32]
+
+    def run(self, tx: Transaction, key: str, known: bool, drawn: bool) -> T:
+        """Do it under a key, or say what was done under it. `known`: may it be? `drawn`: then it was by this very command."""
+        if before := tx.record.by_key(key) if known else []:
+            if before[0].get("request") != self.request:
+                raise ConflictError(f"key {key!r} was used before for something else: choose another")
+            return self.again(tx, before, drawn)
+        try:
+            tx.catch_up()
+            answer = self.work(tx)
+        except ProblemError as error:
+            raise StudyError(error.what, where=error.where, fix=error.fix) from None
+        tx.keyed(0, key if tx.refused is None else f"auto-{uuid4()}", self.request)
+        return answer
 
 
 def rebuilt(tx: Transaction, events: list[Event], own: bool) -> Receipt:
@@ -73,7 +90,7 @@ def ask(n: int | None, worker: str | None) -> Command[list[StudyQuery]]:
         numbers = [event["query"] for event in events if event["kind"] in ("asked", "taken") and not event.get("top_up")]
         return [shown(tx.state, number, new=own) for number in numbers if number in tx.state.open]
 
-    return Command("ask", {"n": n, "worker": worker}, work, again)
+    return Command("ask", {"n": n, "worker": worker}, work, again, joins=True)
 
 
 def _take(tx: Transaction, number: int, worker: str) -> StudyQuery:
@@ -130,7 +147,7 @@ def tell(
         return _record(tx, {"query": number, "mediator": name, "unasked": False}, answer, silent)
 
     request = {"query": number, "mediator": mediator if number is None else None, "silent": silent, **answer}
-    return Command("tell", request, work, rebuilt)
+    return Command("tell", request, work, rebuilt, joins=number is not None)
 
 
 def tell_all(rows: Sequence[Mapping[str, Any]], surprise: bool, another: bool, dry: bool) -> Command[list[Receipt]]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, replace
 from typing import Any
 
-from gobetween.core.spread import scale_of
+from gobetween.core.spread import unit_of
 from gobetween.errors import Fix, StudyError
 from gobetween.export import json_safe
 from gobetween.files.fields import number
@@ -126,7 +126,7 @@ def absorb(stats: LogStats, files: Sequence[str]) -> Command[Receipt]:
 
 def _watched(stats: LogStats, spec: StudySpec) -> dict[str, Any]:
     """What alarms look at: second moments, counts on the way, and the log's claim, if it is about the same arms."""
-    spread = None if scale_of(spec.family) is None else json_safe(stats.aligned_spread(spec.arms))
+    spread = None if unit_of(spec.family) is None else json_safe(stats.aligned_spread(spec.arms))
     kept = {"spread": spread, "moments": stats.aligned_moments(spec.arms, spec.mediators)}
     if stats.claimed is None or len(stats.arms) != len(spec.arms):
         return kept | {"claimed": None}

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gobetween.core.absence import follow, time_of
+from gobetween.core.asked import BEST
 from gobetween.core.family import Family
 from gobetween.core.jit import ENABLED, index
+from gobetween.core.learnt import playable
 from gobetween.core.loops import DONE, runs
 from gobetween.core.posterior import possible_means
 from gobetween.core.sampler import AnySampler
@@ -49,6 +51,7 @@ class Forecast(NamedTuple):
 class Start(NamedTuple):
     """Where every world begins."""
 
+    family: Family
     sampler: AnySampler
     stopper: AnyStopper
     state: State
@@ -61,6 +64,7 @@ class World(NamedTuple):
 
     means: Floats  # [K]
     ladder: Floats  # [E, K] cumulative policies
+    family: Family
     sampler: AnySampler
     stopper: AnyStopper
     state: State
@@ -73,8 +77,10 @@ def forecast(learner: "Learner") -> Forecast | None:
     """What is to be expected of a learner; None where that cannot be said. One state, one forecast."""
     if learner.done:
         return Forecast(0.0, 0.0, 0.0)
-    if not _can_be_played(learner) or not glr(learner.family, learner._state.tally)[1] > 0.0:
-        return None  # what an arm pays that was never seen, and who wins a tie, nobody knows
+    if not _can_be_played(learner) or not learner._state.tally.N_a.all():
+        return None  # what an arm pays that was never seen nobody knows
+    if learner.setup.question == BEST and not glr(learner.families[0], learner._state.tally)[1] > 0.0:
+        return None  # nor who wins a tie
     told = max(1, int(learner._state.tally.N_a.sum()))
     steps = WORK // (STEP + learner._state.N_ea.size)
     if 4 * steps < WORLDS * told:
@@ -120,7 +126,7 @@ def _play(learner: "Learner", start: Start, world: World, until: int) -> bool:
     """Play a world on; is there always somebody to be asked?"""
     E, K = world.ladder.shape
     found = runs(
-        learner.family, world.means, world.ladder, world.sampler, world.stopper, learner._constant, world.state,
+        world.family, world.means, world.ladder, world.sampler, world.stopper, learner._constant, world.state,
         learner._present, np.zeros(1, np.bool_), False, index(int(world.tau[0, 0])), index(start.besides), index(until),
         world.rng, world.rng, world.tau, world.stopped, np.zeros((1, 1, K), np.bool_), np.zeros((1, 1, E), np.int64),
         np.zeros((1, 1, K), np.int64),
@@ -142,7 +148,7 @@ def _start(learner: "Learner") -> Start:
     for e in learner._open.values():
         state.N_e[e] -= 1
     t = time_of(sampler, full, state.N_e, learner._asked - len(learner._open))
-    return Start(sampler, stopper, state, t, counted - t)
+    return Start(playable(learner.families[0]), sampler, stopper, state, t, counted - t)
 
 
 def _world(learner: "Learner", start: Start, w: int) -> World:
@@ -150,11 +156,11 @@ def _world(learner: "Learner", start: Start, w: int) -> World:
     setup, tally = learner.setup, start.state.tally
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(setup.seed, spawn_key=(w,))))
     means, r = np.empty(len(learner.arms)), rng.standard_normal(len(learner.arms))
-    possible_means(setup.family, float(setup.family.low), float(setup.family.high), tally, r, means)
+    possible_means(start.family, float(setup.family.low), float(setup.family.high), tally, r, means)
     policies = _policies(setup.policies, setup.declared, start.state.N_ea[:, : len(means) + setup.silent], rng)
     sampler, stopper, state = copied(start.sampler), copied(start.stopper), copied(start.state)
     tau, stopped = np.array([[start.t]]), np.zeros((1, 1), np.bool_)
-    return World(means, ladder(policies, setup.silent), sampler, stopper, state, rng, tau, stopped)
+    return World(means, ladder(policies, setup.silent), copied(start.family), sampler, stopper, state, rng, tau, stopped)
 
 
 def _policies(policies: Floats, declared: Bools, N_ea: Ints, rng: np.random.Generator) -> Floats:

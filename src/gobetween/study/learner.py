@@ -15,6 +15,7 @@ from gobetween.core.exact import add_exactly, replace_answer
 from gobetween.core.families import DEFAULT
 from gobetween.core.family import Family
 from gobetween.core.jit import index
+from gobetween.core.learnt import absorb_moments
 from gobetween.core.problem import check_names
 from gobetween.core.question import Question
 from gobetween.core.rule import SamplingRule, StoppingRule
@@ -73,11 +74,13 @@ class Learner:
         K, E = len(setup.arms), len(setup.mediators)
         self.setup, self.arms, self.mediators, self.costs = setup, setup.arms, setup.mediators, setup.costs
         self.family, self.delta, self.sampling, self.stopping = setup.family, setup.delta, setup.sampling, setup.stopping
-        self._sampler = sampler_for(setup.question, setup.sampling, setup.policies, setup.declared, setup.costs)
+        self._stopper = stopper = stopper_for(setup.question, setup.stopping, K, setup.family)
+        self._sampler = sampler_for(setup.question, setup.sampling, setup.policies, setup.declared, setup.costs, stopper)
         self._plan, self._present = self._sampler, np.ones(E, np.bool_)
-        self._stopper = stopper_for(setup.question, setup.stopping, K, setup.family)
         self._constant = np.array([threshold_for(setup.question, setup.stopping, K, setup.delta, setup.family)])
         self._state, self._counted = new_state(K, E), new_tally(K)
+        self.families = setup.family.at_work(K), setup.family.at_work(K)
+        """The family at work on the answers that were told, and on those that are counted."""
         self._rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(setup.seed)))
         self._asked = self._count = self._issued = self._next = 0
         self._open: dict[int, int] = {}
@@ -133,7 +136,7 @@ class Learner:
     def _issue(self, free: Bools, fact: int | None, around: bool = True) -> str:
         self._plan_for(free if around else np.ones_like(free))
         t = index(time_of(self._plan, self._sampler, self._state.N_e, self._asked))
-        chosen = int(choose(self.setup.family, self._plan, self._state, t, free, source_of(self._plan, self._rng)))
+        chosen = int(choose(self.families[0], self._plan, self._state, t, free, source_of(self._plan, self._rng)))
         if chosen < 0:
             rule = type(self.setup.sampling).__name__
             raise ProblemError(f"{rule}.choose named a mediator who cannot be asked: take an available one")
@@ -186,7 +189,7 @@ class Learner:
         else:
             number = query.id if isinstance(query, Query) else query
             del self._open[number]
-        observe(self.setup.family, self._sampler, self._state, index(self._asked), e, a, x)
+        observe(self.families[0], self._sampler, self._state, index(self._asked), e, a, x)
         if a < len(self.arms):
             add_exactly(self._exact[0][a], x)
         self._watched.told(self.setup.family, e, a, x)
@@ -232,13 +235,15 @@ class Learner:
         for exact in self._exact:
             for a, total in enumerate(sums.tolist()):
                 add_exactly(exact[a], total)
+        for family in self.families:
+            absorb_moments(family, counts.sum(axis=0), spread)
         self._count += int(counts.sum())
         self._watched.absorbed(counts.sum(axis=0), S_ea, spread, claimed)
         if self._watched.moments is not None:
             self._watched.moments.absorbed(counts, moments, self.setup.silent)
         for e in np.flatnonzero(self._state.N_ea.sum(axis=1)):
             self._sampler.reestimate(self._state, int(e))
-        self._sampler.replan(self.setup.family, self._state)
+        self._sampler.replan(self.families[0], self._state)
         self._look((len(self.arms), 0.0))
 
     def correct(
@@ -259,6 +264,7 @@ class Learner:
         self._state.N_ea[e, before[0]] -= 1
         self._state.N_ea[e, after[0]] += 1
         replace_answer(self._state.tally, self._exact[0], before, after)
+        self._recount(0, before, after)
         for (a, x), step in ((before, -1), (after, 1)):
             self._watched.told(self.setup.family, e, a, x, step)
         self._sampler.reestimate(self._state, e)
@@ -266,6 +272,7 @@ class Learner:
             self._resolved[number] = after
             return
         replace_answer(self._counted, self._exact[1], before, after)
+        self._recount(1, before, after)
         if self._watched.moments is not None:
             self._watched.moments.replaced(number, e, before, after)
         self._give_up(before[0], after[0])
@@ -281,17 +288,25 @@ class Learner:
         self._state.N_ea[e, outcome[0]] -= 1
         self._state.N_e[e] -= 1
         replace_answer(self._state.tally, self._exact[0], outcome, nothing)
+        self._recount(0, outcome, nothing)
         self._watched.told(self.setup.family, e, *outcome, -1)
         self._sampler.reestimate(self._state, e)
         if number in self._resolved:
             self._resolved[number] = None
             return
         replace_answer(self._counted, self._exact[1], outcome, nothing)
+        self._recount(1, outcome, nothing)
         if self._watched.moments is not None:
             self._watched.moments.replaced(number, e, outcome)
         self._give_up(outcome[0])
         self._count -= 1
         self._look(nothing)
+
+    def _recount(self, which: int, before: Answer, after: Answer) -> None:
+        """What the family has learnt, with one answer for another."""
+        for (a, x), step in ((before, -1.0), (after, 1.0)):
+            if a < len(self.arms):
+                self.families[which].count_reward(a, x, step)
 
     def _give_up(self, *arms: int) -> None:
         """What the stopping rule remembers of the order of these arms' answers holds no more, nor does a claim."""
@@ -359,6 +374,7 @@ class Learner:
         a, x = outcome
         if a < len(self.arms):
             count(self._counted, a, x)
+            self.families[1].count_reward(a, x, 1.0)
             add_exactly(self._exact[1][a], x)
         self._count += 1
         if moments is not None:
@@ -367,7 +383,7 @@ class Learner:
 
     def _look(self, answer: tuple[int, float]) -> None:
         """Has the verdict been reached, now that this answer is counted? The arm K stands for none."""
-        counted, family = self._counted, self.setup.family
+        counted, family = self._counted, self.families[1]
         settled = self._named is not None and self._watched.claimed is not None  # nothing that a look could find is news
         constant = NEVER if settled else self._constant
         best, passed = verdict(family, self._stopper, counted, index(self._count), *answer, constant, 0)
@@ -465,7 +481,7 @@ class Learner:
     def evidence(self) -> Evidence:
         """What the counted answers say about their leader, by the stopping rule."""
         setup = self.setup
-        return weigh(setup.family, setup.stopping, setup.delta, self._counted, self._count, self._stopper, setup.question)
+        return weigh(self.families[1], setup.stopping, setup.delta, self._counted, self._count, self._stopper, setup.question)
 
     def account(self, visible: bool = True) -> Account:
         """What the counted answers come to, with all alarms; these look at all answers that were told.
@@ -503,9 +519,9 @@ class Learner:
     def forecast(self) -> Forecast | None:
         """Queries to go with a range that holds 8 times of 10: the learner played on in worlds that its answers leave possible.
 
-        None where that cannot be said, or not within a second, or another question is asked than for the best arm.
+        None where that cannot be said, or not within a second.
         """
-        return forecast(self) if self.setup.question == BEST else None
+        return forecast(self)
 
     @property
     def pairs(self) -> float | None:

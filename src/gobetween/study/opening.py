@@ -10,6 +10,7 @@ from gobetween import __version__
 from gobetween.errors import Fix, GoBetweenError, StoreError, StudyError
 from gobetween.files.paths import path_of
 from gobetween.files.toml import read_toml
+from gobetween.study.checks import check_some_text
 from gobetween.study.record import Store, present_spec
 from gobetween.study.spec import StudySpec, begun_with, differences, fitting, unfitted
 from gobetween.study.study import Study
@@ -23,13 +24,13 @@ def is_url(where: str) -> bool:
     return "://" in where
 
 
-def open_store(where: str | PathLike[str], *, create: bool = False) -> Store:
-    """A store by the path of its SQLite file or its URL. Without `create` it must exist."""
+def open_store(where: str | PathLike[str], *, create: bool = False, pooled: bool = False) -> Store:
+    """A store by the path of its SQLite file or its URL. Without `create` it must exist; pooled: see `Database.open`."""
     try:
         from gobetween.study.store.database import Database
     except ImportError:
         raise StoreError("studies need SQLAlchemy and Alembic: pip install 'gobetween[study]'") from None
-    return Database.open(str(where) if is_url(str(where)) else str(path_of(where)), create=create)
+    return Database.open(str(where) if is_url(str(where)) else str(path_of(where)), create=create, pooled=pooled)
 
 
 def store_of(path: Path) -> tuple[str, StudySpec]:
@@ -97,8 +98,14 @@ def create_study(where: str | PathLike[str], spec: StudySpec | None, name: str |
     if spec is None:
         raise StudyError("a new study needs a spec: give the path of a study.toml, or spec=…")
     store = open_store(kept, create=True)
-    store.create(name, spec.to_dict(), {"version": __version__, "rules": 1, "created": time.time()})
+    add_study(store, name, spec)
     return Study(store, name, actor)
+
+
+def add_study(store: Store, name: str, spec: StudySpec) -> None:
+    """A new study in a store that is there."""
+    check_some_text("name", name, "name: a study needs a short name")
+    store.create(name, spec.to_dict(), {"version": __version__, "rules": 1, "created": time.time()})
 
 
 def open_or_create_study(where: str | PathLike[str], spec: StudySpec | None, name: str | None, actor: str | None) -> Study:

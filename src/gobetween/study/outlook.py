@@ -32,7 +32,7 @@ def outlook_of(learner: "Learner", more: int | None = None, errors: float = ERRO
     """What can be told of a learner, and whether by so many more answers; None after the verdict, or where nobody knows how its
     evidence grows.
     """
-    tally, family = learner._counted, learner.family
+    tally, family = learner._counted, learner.families[1]
     if learner.done or not isinstance(learner._stopper, Stopper) or not tally.N_a.all():
         return None
     if not glr(family, tally)[1] > 0.0:  # a tie: what the stopping rule takes off the evidence is not known

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gobetween.core.absence import planned
 from gobetween.core.alarms import Alarm
-from gobetween.core.evidence import ArmReport, arm_report, in_play
+from gobetween.core.evidence import ArmReport, arm_reports, in_play
 from gobetween.core.examiner import Examiner
 from gobetween.core.sampler import AnySampler
 from gobetween.core.stopper import OwnStopper, glr
@@ -71,7 +71,7 @@ def progress_of(learner: "Learner") -> Progress:
     """Read a learner."""
     state, found = learner._state, learner.evidence()
     issued = max(1, int(state.N_e.sum()))
-    plan = planned(learner._plan, learner._present, learner.family, state)
+    plan = planned(learner._plan, learner._present, learner.families[0], state)
     shares = plan.shares()
     followed = () if shares is None else zip(plan.members, shares, strict=True)
     return Progress(
@@ -96,7 +96,7 @@ def arms_in_play(learner: "Learner") -> tuple[str, ...]:
     """The arms that can still be best."""
     if learner._named is not None:
         return learner.answer
-    still = in_play(learner.family, learner._counted, learner.delta, learner.pairs)
+    still = in_play(learner.families[1], learner._counted, learner.delta, learner.pairs)
     return tuple(name for name, is_in in zip(learner.arms, still, strict=True) if is_in)
 
 
@@ -109,14 +109,13 @@ def _to_go(learner: "Learner", plan: AnySampler, lack: float) -> float:
     shares, T_upper = plan.shares(), plan.T_upper()
     if shares is None or math.isinf(T_upper):
         own = isinstance(learner._stopper, Examiner)
-        Z = learner.evidence().statistic if own else float(glr(learner.family, learner._counted)[1])
+        Z = learner.evidence().statistic if own else float(glr(learner.families[1], learner._counted)[1])
         return max(0.0, lack) * learner.counted / Z if Z > 0.0 else math.inf
     return max(0.0, lack) * T_upper / float(learner.costs[plan.members] @ shares)
 
 
 def _arms(learner: "Learner") -> tuple[ArmReport, ...]:
-    family, tally, delta = learner.family, learner._counted, learner.delta
-    return tuple(arm_report(family, name, tally, a, delta) for a, name in enumerate(learner.arms))
+    return arm_reports(learner.families[1], learner.arms, learner._counted, learner.delta)
 
 
 def arms_html(learner: "Learner") -> str:

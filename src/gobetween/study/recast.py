@@ -13,9 +13,11 @@ from numpy.typing import ArrayLike
 
 from gobetween.core.absence import hand_back
 from gobetween.core.asked import BEST
+from gobetween.core.learnt import restore_sums
 from gobetween.core.sampler import FIXED, OwnSampler, Sampler
 from gobetween.core.state import fill
 from gobetween.core.stopping import AllPairs
+from gobetween.core.unknown import Student
 from gobetween.errors import ProblemError
 from gobetween.study.answers import Answer, place
 from gobetween.study.watched import Watched
@@ -84,6 +86,9 @@ def _carried(old: "Learner", new: "Learner", left: list[int]) -> "Learner":
     state.N_e[:E] = before.N_e
     for mine, theirs in ((state.tally, before.tally), (new._counted, old._counted)):
         fill(mine, theirs.N_a[left], theirs.S_a[left])
+    for family, theirs_at_work in zip(new.families, old.families, strict=True):
+        if isinstance(theirs_at_work, Student):
+            restore_sums(family, theirs_at_work.sums[:, left])
     new._exact = ([list(old._exact[0][a]) for a in left], [list(old._exact[1][a]) for a in left])
     new._rng.bit_generator.state = old._rng.bit_generator.state
     new._asked, new._count, new._issued, new._next = old._asked, old._count, old._issued, old._next
@@ -93,7 +98,7 @@ def _carried(old: "Learner", new: "Learner", left: list[int]) -> "Learner":
     if old._named is not None and all(a in places for a in old._named):
         new._named, new._verdict = tuple(places[a] for a in old._named), old._verdict
     new._watched = _watched(old._watched, left, len(new.mediators) - E, places)
-    _replan(old, new)
+    _replan(old, new, left)
     return new
 
 
@@ -114,8 +119,8 @@ def _watched(old: Watched, left: list[int], more: int, places: dict[int, int]) -
     return Watched(S_ea, spread, claimed, None if old.moments is None else old.moments.recast(left, more))
 
 
-def _replan(old: "Learner", new: "Learner") -> None:
-    """What the sampling rule has learnt, for the new cast."""
+def _replan(old: "Learner", new: "Learner", left: list[int]) -> None:
+    """What the sampling rule has learnt, for the new cast; `left` are the places of its arms among the old ones."""
     for e in range(len(new.mediators)):
         new._sampler.reestimate(new._state, e)
     ours, theirs = new._sampler, old._sampler
@@ -127,6 +132,8 @@ def _replan(old: "Learner", new: "Learner") -> None:
     elif isinstance(ours, Sampler) and isinstance(theirs, Sampler):
         hand_back(old._plan, theirs)
         ours.most[0] = theirs.most[0]
+        if ours.little.share > 0.0:  # then theirs was kept too
+            ours.little.sums[:] = theirs.little.sums[:, left]
         if ours.kind != FIXED:
             whole = new._state.N_e.astype(np.float64)
             whole[theirs.members] = theirs.target

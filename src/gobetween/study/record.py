@@ -22,6 +22,22 @@ class QueryRow:
     worker: str | None
 
 
+@dataclass(frozen=True)
+class TokenRow:
+    """What is kept of a token: all but the token."""
+
+    id: str
+    study: str | None
+    """None: the whole store, as its administrator."""
+    mediator: int | None
+    """The place of the mediator whose inbox it opens, which a new name does not change."""
+    label: str
+    digest: str
+    made: float
+    expires: float | None
+    revoked: float | None = None
+
+
 class StudyRecord(Protocol):
     """One study inside a transaction; what is written is there wholly or not at all."""
 
@@ -49,8 +65,14 @@ class StudyRecord(Protocol):
     def seq(self) -> int:
         """Number of the last event."""
 
+    def seal(self, seq: int) -> str:
+        """What tells the log up to an event from any other; "" where there is none."""
+
     def query(self, number: int) -> QueryRow | None:
         """A query by its number."""
+
+    def answered(self, mediator: int, last: int) -> list[QueryRow]:
+        """The last answered queries of a mediator, the latest first."""
 
     def by_key(self, key: str) -> list[dict[str, Any]]:
         """The events that were recorded under an idempotency key."""
@@ -92,6 +114,15 @@ class Store(Protocol):
 
     def reading(self, name: str) -> AbstractContextManager[StudyRecord]:
         """A consistent view that blocks nobody."""
+
+    def now(self) -> float:
+        """The store's clock, in seconds since 1970."""
+
+    def tokens(self, number: str | None = None) -> list[TokenRow]:
+        """Who may do what, in the order in which they were made; or the one with that id."""
+
+    def keep_token(self, row: TokenRow) -> None:
+        """A new token, or one that has changed."""
 
     def check(self) -> list[str]:
         """Complaints of the database about itself."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from gobetween.core.absence import restore_plan, saved_plan
 from gobetween.core.asked import BEST
+from gobetween.core.learnt import restore_sums, sums_of
 from gobetween.core.state import Tally, fill
 from gobetween.errors import ProblemError
 from gobetween.files.rules import parse_family, parse_question, rule_from_dict, rule_to_dict
@@ -77,6 +78,7 @@ def _said(learner: "Learner") -> dict[str, Any]:
         "N_e": state.N_e.tolist(),
         "told": _sums(state.tally),
         "counted": _sums(learner._counted),
+        **sums_of(*learner.families),
         **learner._watched.saved(),
         **learner._sampler.saved(),
         **learner._stopper.saved(),
@@ -114,6 +116,8 @@ def load(data: Mapping[str, Any]) -> "Learner":
     state.N_ea[:], state.N_e[:] = data["N_ea"], data["N_e"]
     for tally, sums in ((state.tally, data["told"]), (learner._counted, data["counted"])):
         fill(tally, sums["N_a"], sums["S_a"])
+    for family, sums in zip(learner.families, data.get("sums", ()), strict=False):
+        restore_sums(family, sums)
     learner._sampler.restore(dict(data))
     learner._stopper.restore(dict(data))
     if data.get("plan") is not None:  # somebody was away, and the version that saved it planned around them

@@ -1,9 +1,12 @@
 """How a study stands, in numbers and in words; docs/live.md has the shape of its `to_dict`."""
 
-from dataclasses import asdict, dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import Any, TypedDict, cast
 
 from gobetween.core.alarms import Alarm
+from gobetween.core.evidence import NearTie
 from gobetween.core.voice import against, broken, family_words
 from gobetween.export import html_table, json_safe
 from gobetween.study.events import Counts, Verdict
@@ -118,6 +121,17 @@ class Status:
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe."""
         return {"format": 1, **asdict(self), "alarms": [json_safe(asdict(alarm)) for alarm in self.alarms]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Status":
+        """What `to_dict` described; keys of later versions are left out."""
+        held = {field.name: data[field.name] for field in fields(cls)}
+        infinite = {name: math.inf if held[name] is None else held[name] for name in ("statistic", "threshold")}
+        alarms = [Alarm(**one | {"log_e": math.inf if one["log_e"] is None else one["log_e"]}) for one in held["alarms"]]
+        ahead = held["outlook"]
+        if ahead is not None:
+            ahead = Outlook(**ahead | {"near": None if ahead["near"] is None else NearTie(**ahead["near"])})
+        return cls(**held | infinite | {"alarms": alarms, "outlook": ahead})
 
     @property
     def broken(self) -> Alarm | None:

@@ -1,6 +1,5 @@
 """A live study: the learner behind a store that loses nothing. Commands make events; a transaction records them or nothing."""
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -8,15 +7,16 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar, cast
 from uuid import uuid4
 
-from gobetween.errors import ConflictError, ProblemError, StoreError, StudyError
+from gobetween.errors import StudyError
 from gobetween.export import data_frame
 from gobetween.logs.counts import LogStats
 from gobetween.study import commands, course
 from gobetween.study.checks import LONGEST_KEY, check_text, user_name
 from gobetween.study.commands import Command
+from gobetween.study.desk import Desk, Wanted, patiently
 from gobetween.study.edits import Changes, changes_to
 from gobetween.study.events import Event
-from gobetween.study.record import PATIENCE, Store, present_spec
+from gobetween.study.record import Store, present_spec
 from gobetween.study.spec import Policy, StudySpec, as_list
 from gobetween.study.state import StudyState
 from gobetween.study.status import Status, status_of
@@ -71,6 +71,10 @@ class Study:
     def __init__(self, store: Store, name: str, actor: str | None = None) -> None:
         check_text("actor", actor)
         self.store, self.name, self.actor = store, name, actor or user_name()
+        self.desk: Desk | None = None
+        """Where commands queue up with those of others in this process; without one each reads the state anew."""
+        self.drawn: str | None = None
+        """A key that somebody else has drawn for the one command to come, who may try it again."""
         self.unsaved: tuple[str, ...] = ()
         """Fields in which study.toml differs from the stored study, when it was opened only to look."""
         self.taken_over: Changes = {}
@@ -125,7 +129,7 @@ class Study:
         n: that many new queries. Without it one, or, with in_flight, as many as are missing (if none is, those that are open).
         worker: one query for a worker that names itself; if it holds an open one, that one again.
         """
-        return self._do(commands.ask(n, worker), key)
+        return self.do(commands.ask(n, worker), key)
 
     def tell(
         self,
@@ -145,7 +149,7 @@ class Study:
         answer that is the same as one of the last ten minutes needs again=True or a key, lest one is counted twice.
         """
         another = again or key is not None
-        return self._do(commands.tell(query, arm, reward, silent, mediator, accept_surprise, another), key)
+        return self.do(commands.tell(query, arm, reward, silent, mediator, accept_surprise, another), key)
 
     def tell_csv(
         self, path: str | PathLike[str], *, accept_surprise: bool = False, again: bool = False, dry_run: bool = False
@@ -156,7 +160,7 @@ class Study:
         """
         from gobetween.study.answer_file import read_answers
 
-        return self._do(commands.tell_all(read_answers(path), accept_surprise, again, dry_run), None)
+        return self.do(commands.tell_all(read_answers(path), accept_surprise, again, dry_run), None)
 
     def correct(
         self,
@@ -174,26 +178,26 @@ class Study:
 
         The guarantee assumes that corrections are not chosen by their reward.
         """
-        return self._do(commands.correct(query, arm, reward, silent, mediator, reason, accept_surprise), key)
+        return self.do(commands.correct(query, arm, reward, silent, mediator, reason, accept_surprise), key)
 
     def void(self, query: StudyQuery | int, *, reason: str, key: str | None = None) -> Receipt:
         """Take an answer out of the count, as if its query had been cancelled; it stays in the log.
 
         The guarantee assumes that answers are not taken out because of their reward, and status says so.
         """
-        return self._do(commands.void(query, reason), key)
+        return self.do(commands.void(query, reason), key)
 
     def cancel(self, query: StudyQuery | int, *, reason: str = "", key: str | None = None) -> Receipt:
         """Withdraw an open query. Why must not depend on its reward, nor on answers to later queries."""
-        return self._do(commands.cancel(query, reason), key)
+        return self.do(commands.cancel(query, reason), key)
 
     def away(self, mediator: str, *, key: str | None = None) -> Receipt:
         """Ask a mediator no more until it is back; its open queries stay open."""
-        return self._do(course.presence("away", mediator), key)
+        return self.do(course.presence("away", mediator), key)
 
     def back(self, mediator: str, *, key: str | None = None) -> Receipt:
         """A mediator can be asked again."""
-        return self._do(course.presence("available", mediator), key)
+        return self.do(course.presence("available", mediator), key)
 
     def add_mediator(
         self,
@@ -209,42 +213,42 @@ class Study:
         policy: a list in the order of the arms or a mapping from arms, None where it is not known.
         """
         row = policy if policy is None or isinstance(policy, Mapping) else as_list(policy)
-        return self._do(course.add_mediator(mediator, row, cost, contact), key)
+        return self.do(course.add_mediator(mediator, row, cost, contact), key)
 
     def retire(self, name: str, *, what: str = "mediator", key: str | None = None) -> Receipt:
         """Ask a mediator no more, for good, its open queries stay open; or what="arm": leave an arm out of the question.
 
         The answer is then the best of the arms that remain, for whatever reason one was retired; it says nothing of that arm.
         """
-        return self._do(course.retire(name, what), key)
+        return self.do(course.retire(name, what), key)
 
     def pause(self, *, key: str | None = None) -> Receipt:
         """Issue no more queries until `resume`; answers are still taken."""
-        return self._do(course.pause(), key)
+        return self.do(course.pause(), key)
 
     def resume(self, *, key: str | None = None) -> Receipt:
         """Go on after a pause, or after the study has stopped (its verdict stays in the record)."""
-        return self._do(course.resume(), key)
+        return self.do(course.resume(), key)
 
     def absorb(self, stats: LogStats, files: Sequence[str], *, key: str | None = None) -> Receipt:
         """Begin from a log: its counts inform estimates and verdict, δ-correct over log and study together (docs/logs.md)."""
-        return self._do(course.absorb(stats, files), key)
+        return self.do(course.absorb(stats, files), key)
 
     def note(self, text: str, *, key: str | None = None) -> Receipt:
         """Write something into the log."""
-        return self._do(course.note(text), key)
+        return self.do(course.note(text), key)
 
     def edit(self, spec: StudySpec) -> Receipt:
         """Take over a changed spec: before the first event any, afterwards only what cannot touch the mathematics.
 
         `check` says beforehand what that would change; names change by `rename` only.
         """
-        receipt, self.taken_over = self._do(course.edit(spec), None)
+        receipt, self.taken_over = self.do(course.edit(spec), None)
         return receipt
 
     def rename(self, old: str, new: str, *, what: str | None = None, key: str | None = None) -> Receipt:
         """Another name for an arm or a mediator, which stays the same; what="arm" or "mediator" where both have the old one."""
-        return self._do(course.rename(old, new, what), key)
+        return self.do(course.rename(old, new, what), key)
 
     # views ------------------------------------------------------------------------------------------------------------
 
@@ -323,35 +327,21 @@ class Study:
 
         return examine(self.store, self.name)
 
-    def _do(self, command: Command[T], key: str | None) -> T:
-        """One transaction; if the database goes away it is tried again, and the key tells whether it had been done."""
+    def do(self, command: Command[T], key: str | None) -> T:
+        """Any command, in one transaction. If the database goes away it is tried again: the key tells whether it was done."""
         check_text("key", key, LONGEST_KEY)
         if key == "":
             raise StudyError("key: must not be empty")
-        own, known, deadline = key or f"auto-{uuid4()}", key is not None, time.monotonic() + PATIENCE
-        while True:
-            try:
-                return self._try(command, own, known, key is None)
-            except StoreError as error:
-                if not error.passing or time.monotonic() > deadline:
-                    raise
-                known = True
-                time.sleep(0.05)
+        own, known = key or self.drawn or f"auto-{uuid4()}", (key or self.drawn) is not None
+        if self.desk is not None:
+            return self.desk.do(Wanted(command, own, known, key is None, self.actor))
+        return patiently(lambda again: self._try(command, own, again or known, key is None))
 
     def _try(self, command: Command[T], key: str, known: bool, drawn: bool) -> T:
-        """`known`: may the key have been used before? `drawn`: then it was by this very command."""
         with self.store.writing(self.name) as record:
             tx = Transaction(record, state_of(record), self.actor)
-            if before := record.by_key(key) if known else []:
-                if before[0].get("request") != command.request:
-                    raise ConflictError(f"key {key!r} was used before for something else: choose another")
-                return command.again(tx, before, drawn)
-            try:
-                tx.catch_up()
-                answer = command.work(tx)
-            except ProblemError as error:
-                raise StudyError(error.what, where=error.where, fix=error.fix) from None
-            tx.save(key if tx.refused is None else f"auto-{uuid4()}", command.request)
+            answer = command.run(tx, key, known, drawn)
+            tx.save()
         if tx.refused is not None:
             raise tx.refused
         return answer

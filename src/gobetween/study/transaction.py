@@ -150,11 +150,10 @@ class Transaction:
         for part, event in enumerate(event for event in self.events[since:] if "key" not in event):
             event |= {"key": key, "part": part} | ({} if part else {"request": request})
 
-    def save(self, key: str, request: str) -> None:
+    def save(self) -> None:
         """Write all of it; a command that changed nothing writes nothing."""
         if not self.events:
             return
-        self.keyed(0, key, request)
         for i, event in enumerate(self.events, start=self.record.seq + 1):
             event["seq"] = i
         snapshot = self.state.to_dict() | {"seq": self.events[-1]["seq"]} if self._wants_snapshot() else None

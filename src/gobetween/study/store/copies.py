@@ -21,6 +21,7 @@ def back_up(store: Database, file: Path) -> Counts:
     """Copy all studies into a new file, as they are at one moment, and read them back; returns the events of each."""
     if file.exists():
         raise StoreError(f"{file}: is there already", fix=Fix("other-file"))
+    store.names()  # one of another version says so
     part = file.with_name(f"{file.name}.part-{os.getpid()}")
     try:
         if store.path is None:
@@ -29,6 +30,7 @@ def back_up(store: Database, file: Path) -> Counts:
         else:
             store.outside("VACUUM INTO ?", str(part))  # reads as everybody else does, so that nobody waits
         copy = Database.open(str(part))
+        copy.outside("DELETE FROM tokens")  # one that is revoked later must not come back with a backup
         copy.outside("PRAGMA journal_mode=DELETE")  # one file, without a -wal
         counts = read_back(copy, store.place)
         with part.open("rb") as stream:

@@ -6,18 +6,19 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, func, inspect, select, text, update
+from sqlalchemy import Connection, Engine, bindparam, func, inspect, select, text, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from gobetween.errors import Fix, StoreError, StudyError
-from gobetween.study.record import PATIENCE, QueryRow
+from gobetween.study.record import PATIENCE, QueryRow, TokenRow
 from gobetween.study.store.engines import READS, engine_of
 from gobetween.study.store.failures import damaged, told
 from gobetween.study.store.seals import STUDY, event_seal, query_seal, seal_of, study_seal
-from gobetween.study.store.tables import SCHEMA, events, queries, schema, studies
+from gobetween.study.store.tables import SCHEMA, events, queries, schema, studies, tokens
 
 PAGE = 1000  # rows that are fetched at a time
 OWN = ("seq", "at", "actor", "kind", "query", "key", "part")  # fields of an event with a column of their own
@@ -31,27 +32,43 @@ class DatabaseRecord:
         self._row = {column: row._mapping[column] for column in STUDY}
         if row.seal != study_seal(self._row):
             raise damaged(place, f"study {row.name!r} is not as it was written")
-        self.spec, self.about = json.loads(row.spec), json.loads(row.about)
-        self.snapshot: Mapping[str, Any] | None = None if row.snapshot is None else json.loads(row.snapshot)
+        self._snapshot: Mapping[str, Any] | None = None  # read when someone wants it
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        return _object(self._row["spec"])
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        return _object(self._row["about"])
+
+    @property
+    def snapshot(self) -> Mapping[str, Any] | None:
+        if self._snapshot is None and self._row["snapshot"] is not None:
+            self._snapshot = _object(self._row["snapshot"])
+        return self._snapshot
 
     @property
     def seq(self) -> int:
         return int(self._row["seq"])
 
     def query(self, number: int) -> QueryRow | None:
-        where = (queries.c.study == self._id) & (queries.c.query == number)
-        found = self._connection.execute(select(queries).where(where)).first()
+        found = self._connection.execute(_QUERY, {"id": self._id, "number": number}).first()
         return None if found is None else self._query_row(found)
 
+    def answered(self, mediator: int, last: int) -> list[QueryRow]:
+        where = (queries.c.study == self._id) & (queries.c.mediator == mediator) & queries.c.status.in_(("told", "silent"))
+        found = self._connection.execute(select(queries).where(where).order_by(queries.c.query.desc()).limit(last))
+        return [self._query_row(row) for row in found]
+
     def by_key(self, key: str) -> list[dict[str, Any]]:
-        where = (events.c.study == self._id) & (events.c.key == key)
-        found = self._connection.execute(select(events).where(where).order_by(events.c.part)).all()
-        return list(self._events(found, self._seal_of(found[0].seq - 1))) if found else []
+        found = self._connection.execute(_BY_KEY, {"id": self._id, "used": key}).all()
+        return list(self._events(found, self.seal(found[0].seq - 1))) if found else []
 
     def events_of(self, number: int) -> list[dict[str, Any]]:
         where = (events.c.study == self._id) & (events.c.query == number)
         found = self._connection.execute(select(events).where(where).order_by(events.c.seq)).all()
-        return [event for row in found for event in self._events([row], self._seal_of(row.seq - 1))]
+        return [event for row in found for event in self._events([row], self.seal(row.seq - 1))]
 
     def events(self, after: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
         return (_event(own, payload) for own, payload in self._read(after, limit))
@@ -60,7 +77,7 @@ class DatabaseRecord:
         return (_line(own, payload) for own, payload in self._read(0, None))
 
     def _read(self, after: int, limit: int | None) -> Iterator[tuple[list[Any], str]]:
-        seal = self._seal_of(after)
+        seal = self.seal(after)
         while limit is None or limit > 0:
             size = PAGE if limit is None else min(PAGE, limit)
             wanted = select(events).where(events.c.study == self._id, events.c.seq > after).order_by(events.c.seq).limit(size)
@@ -91,12 +108,13 @@ class DatabaseRecord:
         for one in map(_columns, recorded):
             head = event_seal(head, one)
             sealed.append(one | {"study": self._id, "seal": head})
-        self._connection.execute(events.insert(), sealed)
+        self._connection.execute(_ADDED, sealed)
         if rows:
-            self._connection.execute(_upsert(self._connection), [_query_columns(row) | {"study": self._id} for row in rows])
+            changed = [_query_columns(row) | {"study": self._id} for row in rows]
+            self._connection.execute(_upsert(self._connection.dialect.name), changed)
         changes: dict[str, Any] = {"seq": self.seq + len(recorded), "head": head}
         if snapshot is not None:
-            self.snapshot = snapshot
+            self._snapshot = snapshot
             changes["snapshot"] = _json(snapshot)
         self._change(**changes)
 
@@ -105,13 +123,15 @@ class DatabaseRecord:
 
     def _change(self, **values: Any) -> None:
         self._row |= values
-        change = update(studies).where(studies.c.id == self._id)
-        self._connection.execute(change.values(**values, seal=study_seal(self._row)))
+        changes = {f"new_{name}": value for name, value in values.items()} | {"new_seal": study_seal(self._row)}
+        self._connection.execute(_change_of(*values), changes | {"at": self._id})
 
-    def _seal_of(self, seq: int) -> str:
+    def seal(self, seq: int) -> str:
         """The seal of an event, to go on from; before the first and after the last there is none."""
         if not 0 < seq <= self.seq:
             return ""
+        if seq == self.seq:
+            return str(self._row["head"])
         wanted = select(events.c.seal).where(events.c.study == self._id, events.c.seq == seq)
         return str(self._connection.execute(wanted).scalar())
 
@@ -145,12 +165,16 @@ class Database:
         weakref.finalize(self, _let_go, engine, self._owner)  # connections are closed even if nobody says close
 
     @classmethod
-    def open(cls, where: str, *, create: bool = False, clock: Callable[[], float] | None = None) -> "Database":
+    def open(
+        cls, where: str, *, create: bool = False, clock: Callable[[], float] | None = None, pooled: bool = False
+    ) -> "Database":
         """The store at a path or URL; `create` makes it if there is none, and brings an old one up to date.
+
+        pooled: connections to a SQLite file stay open, for a process that serves many.
 
         Whether there are studies is seen in the first transaction.
         """
-        store = cls(*engine_of(where, create), clock)
+        store = cls(*engine_of(where, create, pooled), clock)
         if create:
             from gobetween.study.store.migrate import upgrade
 
@@ -175,15 +199,15 @@ class Database:
     @contextmanager
     def writing(self, name: str) -> Iterator[DatabaseRecord]:
         with self.locking() as connection:
-            yield self._record(connection, _study(name) if self._lite else _locked_study(name), name)
+            yield self._record(connection, _study() if self._lite else _locked_study(), name)
 
     @contextmanager
     def reading(self, name: str) -> Iterator[DatabaseRecord]:
         with self.viewing() as connection:
-            yield self._record(connection, _study(name), name)
+            yield self._record(connection, _study(), name)
 
     def _record(self, connection: Connection, wanted: Any, name: str) -> DatabaseRecord:
-        row = connection.execute(wanted).first()
+        row = connection.execute(wanted, {"called": name}).first()
         if row is None:
             known = ", ".join(map(repr, _names(connection))) or "none"
             raise StudyError(f"{self.place} has no study {name!r} (it has: {known})", fix=Fix("create"))
@@ -194,7 +218,7 @@ class Database:
         if self._clock is not None:
             return self._clock()
         if self._lite:
-            return float(connection.execute(text("SELECT (julianday('now') - 2440587.5) * 86400.0")).scalar_one())
+            return float(connection.execute(_NOW).scalar_one())
         return float(connection.execute(select(func.extract("epoch", func.clock_timestamp()))).scalar_one())
 
     @contextmanager
@@ -263,6 +287,22 @@ class Database:
         except (UnicodeDecodeError, OverflowError) as error:  # in what the database gives back
             raise damaged(self.place, str(error)) from None
 
+    def now(self) -> float:
+        with self.viewing() as connection:
+            return self._now(connection)
+
+    def tokens(self, number: str | None = None) -> list[TokenRow]:
+        wanted = select(tokens, studies.c.name).outerjoin(studies, studies.c.id == tokens.c.study).order_by(tokens.c.made)
+        with self.viewing() as connection:
+            found = connection.execute(wanted if number is None else wanted.where(tokens.c.id == number)).mappings().all()
+        return [TokenRow(**{key: row[key] for key in TokenRow.__annotations__} | {"study": row["name"]}) for row in found]
+
+    def keep_token(self, row: TokenRow) -> None:
+        with self.locking() as connection:
+            study = connection.execute(select(studies.c.id).where(studies.c.name == row.study)).scalar()
+            connection.execute(tokens.delete().where(tokens.c.id == row.id))
+            connection.execute(tokens.insert(), row.__dict__ | {"study": study})
+
     def check(self) -> list[str]:
         if not self._lite:
             return []
@@ -290,30 +330,45 @@ def _let_go(engine: Engine, owner: list[int]) -> None:
     engine.dispose(close=owner == [os.getpid()])
 
 
-def _study(name: str, *more: Any) -> Any:
-    """A study's row, with the version of the tables."""
+@cache
+def _study() -> Any:
+    """A study's row by name, with the version of the tables."""
     version = select(schema.c.version).limit(1).scalar_subquery().label("version")
-    return select(studies, version, *more).where(studies.c.name == name)
+    return select(studies, version).where(studies.c.name == bindparam("called"))
 
 
-def _locked_study(name: str) -> Any:
+@cache
+def _locked_study() -> Any:
     """The same with a lock of PostgreSQL, whose holder the server ends when it falls asleep."""
     from gobetween.study.store.postgres import ASLEEP
 
     awake = func.set_config("idle_in_transaction_session_timeout", f"{1000 * ASLEEP:.0f}", True).label("awake")
-    return _study(name, awake).with_for_update(of=studies)
+    return _study().add_columns(awake).with_for_update(of=studies)
 
 
 def _names(connection: Connection) -> list[str]:
     return [str(name) for name in connection.execute(select(studies.c.name).order_by(studies.c.name)).scalars()]
 
 
-def _upsert(connection: Connection) -> Any:
+@cache
+def _upsert(dialect: str) -> Any:
     from sqlalchemy.dialects import postgresql, sqlite
 
-    made: Any = (sqlite if connection.dialect.name == "sqlite" else postgresql).insert(queries)
+    made: Any = (sqlite if dialect == "sqlite" else postgresql).insert(queries)
     names = ("mediator", "status", "slot", "arm", "reward", "worker", "seal")
     return made.on_conflict_do_update(index_elements=["study", "query"], set_={name: made.excluded[name] for name in names})
+
+
+@cache
+def _change_of(*names: str) -> Any:
+    change = update(studies).where(studies.c.id == bindparam("at"))
+    return change.values({name: bindparam(f"new_{name}") for name in (*names, "seal")})
+
+
+_QUERY = select(queries).where(queries.c.study == bindparam("id"), queries.c.query == bindparam("number"))
+_BY_KEY = select(events).where(events.c.study == bindparam("id"), events.c.key == bindparam("used")).order_by(events.c.part)
+_ADDED = events.insert()
+_NOW = text("SELECT (julianday('now') - 2440587.5) * 86400.0")
 
 
 def _columns(one: Mapping[str, Any]) -> dict[str, Any]:
@@ -344,6 +399,11 @@ def _line(values: Sequence[Any], payload: str) -> str:
 
 def _json(value: Any) -> str:
     return _ENCODER.encode(value)
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = json.loads(text)
+    return found
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)

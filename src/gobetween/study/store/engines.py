@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
-from sqlalchemy.pool import NullPool
+from sqlalchemy.pool import NullPool, QueuePool
 
 from gobetween.errors import Fix, StoreError, without_passwords
 
@@ -17,8 +17,8 @@ BUSY = 120.0  # seconds that a writer waits for its turn in a SQLite file
 READS = "gobetween_reads"  # execution option of a connection that only reads
 
 
-def engine_of(where: str, create: bool) -> tuple[Engine, str]:
-    """An engine, and the place for people to read, without a password."""
+def engine_of(where: str, create: bool, pooled: bool = False) -> tuple[Engine, str]:
+    """An engine, and the place for people to read, without a password. pooled: connections to a file stay open."""
     if without_passwords(where) != where:
         raise StoreError("the URL of the store holds a password: leave it out and set PGPASSWORD in the environment")
     if "://" not in where:
@@ -30,7 +30,7 @@ def engine_of(where: str, create: bool) -> tuple[Engine, str]:
         if not create and not path.is_file():
             raise StoreError(f"{path}: there is no such store", fix=Fix("create"))
         _warn_of_a_lost_log(path)
-        return _lite(path), str(path)
+        return _lite(path, pooled), str(path)
     try:
         url = make_url(where)
     except (ArgumentError, ValueError):
@@ -56,8 +56,9 @@ def _warn_of_a_lost_log(path: Path) -> None:
     warnings.warn(words, stacklevel=2)
 
 
-def _lite(path: Path) -> Engine:
-    engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": BUSY}, poolclass=NullPool)
+def _lite(path: Path, pooled: bool) -> Engine:
+    url, pool = URL.create("sqlite", database=str(path)), QueuePool if pooled else NullPool
+    engine = create_engine(url, connect_args={"timeout": BUSY, "check_same_thread": False}, poolclass=pool)
 
     @event.listens_for(engine, "connect")
     def connect(connection: Any, _: Any) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gobetween.errors import Fix, StudyError
-from gobetween.study.record import QueryRow
+from gobetween.study.record import QueryRow, TokenRow
 
 
 class MemoryRecord:
@@ -23,8 +23,15 @@ class MemoryRecord:
         self._events: list[dict[str, Any]] = []
         self._rows: dict[int, QueryRow] = {}
 
+    def seal(self, seq: int) -> str:
+        return str(seq)
+
     def query(self, number: int) -> QueryRow | None:
         return self._rows.get(number)
+
+    def answered(self, mediator: int, last: int) -> list[QueryRow]:
+        found = [row for row in self._rows.values() if row.mediator == mediator and row.status in ("told", "silent")]
+        return sorted(found, key=lambda row: -row.query)[:last]
 
     def by_key(self, key: str) -> list[dict[str, Any]]:
         return [copy.deepcopy(event) for event in self._events if event["key"] == key]
@@ -57,6 +64,7 @@ class Memory:
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._studies: dict[str, MemoryRecord] = {}
+        self._tokens: dict[str, TokenRow] = {}
         self._lock, self._clock = threading.RLock(), clock
 
     def create(self, name: str, spec: Mapping[str, Any], about: Mapping[str, Any]) -> None:
@@ -87,6 +95,15 @@ class Memory:
         record = copy.deepcopy(self._studies[name])
         record.now = self._clock()
         return record
+
+    def now(self) -> float:
+        return self._clock()
+
+    def tokens(self, number: str | None = None) -> list[TokenRow]:
+        return [row for row in self._tokens.values() if number in (None, row.id)]
+
+    def keep_token(self, row: TokenRow) -> None:
+        self._tokens[row.id] = row
 
     def check(self) -> list[str]:
         return []

@@ -14,7 +14,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMA = 2
+SCHEMA = 3
 metadata = MetaData()
 
 schema = Table("gobetween_schema", metadata, Column("version", Integer, primary_key=True))
@@ -29,6 +29,18 @@ studies = Table(
     Column("seq", BigInteger, nullable=False),
     Column("head", Text),
     Column("seal", Text),
+)
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("study", Integer, ForeignKey("studies.id")),
+    Column("mediator", Integer),
+    Column("label", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("made", Float(53), nullable=False),
+    Column("expires", Float(53)),
+    Column("revoked", Float(53)),
 )
 events = Table(
     "events",

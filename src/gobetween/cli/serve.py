@@ -1,0 +1,38 @@
+"""`gobetween serve`: studies for people and programs elsewhere, by HTTP."""
+
+import os
+
+import click
+
+from gobetween.cli.plugins import ready
+from gobetween.cli.verb import VARIABLE
+from gobetween.errors import StudyError
+
+PORT = 8177
+
+
+@click.command("serve")
+@click.argument("studies", nargs=-1, metavar="[STUDY]…")
+@click.option("--store", help="Serve all studies of a SQLite file or a URL, and make new ones there.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; only this machine reaches 127.0.0.1.")
+@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0: any that is free.")
+@click.option("--public-url", help="The address by which others reach it, through a proxy that does TLS.")
+def command(studies: tuple[str, ...], store: str | None, host: str, port: int, public_url: str | None) -> None:
+    """Serve studies by HTTP: REST, live pages, and an inbox for each mediator (docs/service.md).
+
+    STUDY is a study.toml, a SQLite file or a URL; ./study.toml when nothing is said.
+    """
+    ready()
+    try:
+        from gobetween.service.run import serve
+    except ImportError:
+        raise StudyError("serving needs FastAPI and uvicorn: pip install 'gobetween[service]'") from None
+    from gobetween.service.home import Home
+
+    places = studies or (() if store is not None else (os.environ.get(VARIABLE) or "study.toml",))
+    serve(Home(places, store), host, port, public_url, _say)
+
+
+def _say(base: str, link: str) -> None:
+    click.echo(f"serving at {base}; stop with Ctrl-C")
+    click.echo(f"open this link as administrator: {link}")

@@ -1,0 +1,204 @@
+"""REST for administrators: each route is one command or one view of a study, with the same arguments and the same answers."""
+
+import tempfile
+import zipfile
+from collections.abc import Iterable
+from io import BytesIO
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response, StreamingResponse
+
+from gobetween import __version__
+from gobetween.errors import StoreError
+from gobetween.pages.exports import csv_blocks
+from gobetween.service import models
+from gobetween.service.call import Called, Json, home_of, queries, recorded, who_of
+from gobetween.service.home import Served, reachable, slug_of
+from gobetween.service.refusals import ForbiddenError
+from gobetween.study.opening import add_study
+from gobetween.study.spec import parse_study
+
+router = APIRouter(prefix="/api/v1")
+ONE = "/studies/{study}"
+PAGE = 1000  # events of one answer, at most
+
+
+@router.get("/health", tags=["server"])
+def health(request: Request) -> Json:
+    """Does the server run, and do its stores answer? For everyone."""
+    if not reachable(home_of(request)):
+        raise StoreError("a store does not answer")
+    return Json({"status": "ok", "version": __version__})
+
+
+@router.get("/studies", tags=["studies"])
+def studies(request: Request) -> Json:
+    """The studies that this token is for; `study` is the name in addresses."""
+    store = who_of(request).store
+    found = [served for served in home_of(request).studies() if store in (None, served.store)]
+    return Json({"studies": [summary(served) for served in found]})
+
+
+@router.post("/studies", tags=["studies"], status_code=201)
+def create(request: Request, body: models.New) -> Json:
+    """Make a study; `study` has the shape of a study.toml."""
+    who, store = who_of(request), home_of(request).makes
+    if store is None or who.store not in (None, store):
+        raise ForbiddenError("this server makes no studies: start it with --store")
+    add_study(store, body.name, parse_study(body.study, "study"))
+    return Json(summary(home_of(request).find(slug_of(body.name))), 201)
+
+
+def summary(served: Served) -> dict[str, object]:
+    """What a list says of a study."""
+    state, _, seq = served.study("").look()
+    how = "stopped" if state.stopped is not None else "paused" if state.paused else "running"
+    return {"study": served.slug, "name": served.name, "title": state.spec.title, "state": how, "events": seq}
+
+
+@router.get(ONE, tags=["looking"])
+def status(call: Called) -> Json:
+    """The answer so far, and how far the study is from being sure."""
+    return Json(call.study.status().to_dict())
+
+
+@router.get(f"{ONE}/spec", tags=["looking"])
+def spec(call: Called) -> Json:
+    """What the study is about."""
+    return Json({"spec": call.study.spec.to_dict()})
+
+
+@router.get(f"{ONE}/pending", tags=["looking"])
+def pending(call: Called) -> Json:
+    """Open queries, oldest first."""
+    return queries(call.study.pending())
+
+
+@router.get(f"{ONE}/overdue", tags=["looking"])
+def overdue(call: Called) -> Json:
+    """Queries whose lease has ended without an answer."""
+    return queries(call.study.overdue())
+
+
+@router.get(f"{ONE}/events", tags=["looking"])
+def events(
+    call: Called,
+    after: Annotated[int, Query(ge=0, lt=2**62, description="Only events after this number.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=PAGE)] = 100,
+) -> Json:
+    """The log by pages: go on with `after` set to `next`."""
+    found = list(call.study.events(after, limit))
+    return Json({"events": found, "next": found[-1]["seq"] if found else after})
+
+
+@router.get(f"{ONE}/export.csv", tags=["looking"])
+def export_csv(call: Called) -> Response:
+    """One row for each query."""
+    return _file((text for _, text in csv_blocks(call.study)), "text/csv", f"{call.served.slug}.csv")
+
+
+@router.get(f"{ONE}/export.jsonl", tags=["looking"])
+def export_jsonl(call: Called) -> Response:
+    """One event on a line."""
+    return _file((f"{line}\n" for line in call.study.lines()), "application/x-ndjson", f"{call.served.slug}.jsonl")
+
+
+@router.get(f"{ONE}/report.zip", tags=["looking"])
+def report(call: Called) -> Response:
+    """A folder with a page: the answer, the figures and what was recorded."""
+    packed = BytesIO()
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        call.study.report(folder)
+        for path in sorted(path for path in Path(folder).rglob("*") if path.is_file()):
+            archive.write(path, path.relative_to(folder))
+    name = f"{call.served.slug}-report.zip"
+    return Response(packed.getvalue(), media_type="application/zip", headers=_attached(name))
+
+
+def _file(lines: Iterable[str], kind: str, name: str) -> Response:
+    return StreamingResponse(lines, media_type=f"{kind}; charset=utf-8", headers=_attached(name))
+
+
+def _attached(name: str) -> dict[str, str]:
+    return {"content-disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
+
+
+@router.post(f"{ONE}/ask", tags=["asking"])
+def ask(call: Called, body: models.Ask) -> Json:
+    """Whom to ask next."""
+    return queries(call.study.ask(**body.model_dump(), key=call.key))
+
+
+@router.post(f"{ONE}/tell", tags=["asking"])
+def tell(call: Called, body: models.Tell) -> Json:
+    """Record an answer; the same again changes nothing."""
+    return recorded(call.study.tell(**body.model_dump(), key=call.key))
+
+
+@router.post(f"{ONE}/correct", tags=["asking"])
+def correct(call: Called, body: models.Correct) -> Json:
+    """Replace an answer that was wrong, or the mediator who gave it."""
+    return recorded(call.study.correct(**body.model_dump(), key=call.key))
+
+
+@router.post(f"{ONE}/void", tags=["asking"])
+def void(call: Called, body: models.Void) -> Json:
+    """Take an answer out of the count."""
+    return recorded(call.study.void(**body.model_dump(), key=call.key))
+
+
+@router.post(f"{ONE}/cancel", tags=["asking"])
+def cancel(call: Called, body: models.Cancel) -> Json:
+    """Withdraw an open query."""
+    return recorded(call.study.cancel(**body.model_dump(), key=call.key))
+
+
+@router.post(f"{ONE}/away", tags=["course"])
+def away(call: Called, body: models.Presence) -> Json:
+    """Ask a mediator no more until it is back."""
+    return recorded(call.study.away(**body.model_dump(), key=call.key))
+
+
+@router.post(f"{ONE}/back", tags=["course"])
+def back(call: Called, body: models.Presence) -> Json:
+    """A mediator can be asked again."""
+    return recorded(call.study.back(**body.model_dump(), key=call.key))
+
+
+@router.post(f"{ONE}/add-mediator", tags=["course"])
+def add_mediator(call: Called, body: models.Join) -> Json:
+    """Take in one mediator more."""
+    return recorded(call.study.add_mediator(**body.model_dump(), key=call.key))
+
+
+@router.post(f"{ONE}/retire", tags=["course"])
+def retire(call: Called, body: models.Retire) -> Json:
+    """Ask a mediator no more, or leave an arm out of the question."""
+    return recorded(call.study.retire(**body.model_dump(), key=call.key))
+
+
+@router.post(f"{ONE}/rename", tags=["course"])
+def rename(call: Called, body: models.Rename) -> Json:
+    """Another name for an arm or a mediator."""
+    return recorded(call.study.rename(**body.model_dump(), key=call.key))
+
+
+@router.post(f"{ONE}/pause", tags=["course"])
+def pause(call: Called) -> Json:
+    """Issue no more queries for now."""
+    return recorded(call.study.pause(key=call.key))
+
+
+@router.post(f"{ONE}/resume", tags=["course"])
+def resume(call: Called) -> Json:
+    """Go on after a pause or a verdict."""
+    return recorded(call.study.resume(key=call.key))
+
+
+@router.post(f"{ONE}/note", tags=["course"])
+def note(call: Called, body: models.Note) -> Json:
+    """Write something into the log."""
+    return recorded(call.study.note(**body.model_dump(), key=call.key))

@@ -1,0 +1,78 @@
+"""A request as routes see it: the study, who asks, the idempotency key; and how they answer."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
+
+from fastapi import Depends, Header, Request
+from starlette.responses import Response
+
+from gobetween.export import json_safe
+from gobetween.service.access import Who
+from gobetween.service.home import Home, Served
+from gobetween.study.checks import check_text
+from gobetween.study.study import Study
+from gobetween.study.transaction import Receipt, StudyQuery
+
+
+@dataclass(frozen=True)
+class Call:
+    """On which study, by whom, and under which key."""
+
+    served: Served
+    study: Study
+    key: str | None
+
+
+def home_of(request: Request) -> Home:
+    """The studies of this server."""
+    home: Home = request.app.state.home
+    return home
+
+
+def who_of(request: Request) -> Who:
+    """Whom the guard has let in."""
+    who: Who = request.state.who
+    return who
+
+
+DRAWN = "auto-"  # keys that a client draws for each command and tries again, of which its user knows nothing
+Key = Annotated[str | None, Header(max_length=400, description="Makes the request safe to repeat.")]
+Actor = Annotated[
+    str | None, Header(alias="X-Actor", max_length=200, description="Who does this, where not the token's owner.")
+]
+
+
+def call_of(request: Request, study: str, idempotency_key: Key = None, actor: Actor = None) -> Call:
+    """What an administrator asks for; `study` is the name in the address."""
+    served, who = home_of(request).find(study), who_of(request)
+    who.check(served)
+    check_text("X-Actor", actor, 200)
+    made = served.study(actor or who.label)
+    if idempotency_key is None or not idempotency_key.startswith(DRAWN):
+        return Call(served, made, idempotency_key)
+    made.drawn = idempotency_key
+    return Call(served, made, None)
+
+
+Called = Annotated[Call, Depends(call_of)]
+
+
+class Json(Response):
+    """An object, with `format` first; numbers that JSON does not know are null."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """As the command line prints it."""
+        return json.dumps(json_safe({"format": 1, **content}), ensure_ascii=False, allow_nan=False).encode()
+
+
+def recorded(receipt: Receipt) -> Json:
+    """What a command has brought about."""
+    return Json(asdict(receipt))
+
+
+def queries(asked: list[StudyQuery]) -> Json:
+    """Queries, as the command line prints them."""
+    return Json({"queries": [asdict(query) for query in asked]})

@@ -1,0 +1,113 @@
+"""Live pages: one watch for each study that somebody looks at, however many look; a page is rendered once for all of them."""
+
+import asyncio
+import html
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from starlette.concurrency import run_in_threadpool
+
+from gobetween.errors import GoBetweenError
+from gobetween.pages.html import section_html
+from gobetween.pages.live import live_sections
+from gobetween.service.home import Served
+from gobetween.service.metrics import Tally
+from gobetween.study.transaction import shown
+
+LOOK, REST, STALE, ALIVE = 0.5, 2.0, 60.0, 15.0  # seconds between looks, changes, renderings of the same, signs of life
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """The parts of a page, after an event."""
+
+    seq: int
+    at: float
+    markup: str
+    state: str
+
+
+class Watch:
+    """One study: looks at its log while someone is there, and wakes them when it has grown."""
+
+    def __init__(self, served: Served) -> None:
+        self.served = served
+        self._rendered: Rendered | None = None
+        self._changed = asyncio.Condition()
+        self._there = 0
+        self._task: asyncio.Task[None] | None = None
+
+    async def page(self) -> Rendered:
+        """The page as it is now."""
+        seq, held = await run_in_threadpool(_seq, self.served), self._rendered
+        if held is None or held.seq != seq or time.monotonic() - held.at > LOOK:
+            self._rendered = held = await run_in_threadpool(render, self.served)
+        return held
+
+    def parts(self) -> Rendered | None:
+        """What was rendered last, for those who were woken."""
+        return self._rendered
+
+    async def changes(self, tally: Tally) -> AsyncIterator[str]:
+        """Server-sent events: the number of the last event, whenever there are new ones."""
+        self._there += 1
+        tally.live += 1
+        if self._task is None:
+            self._task = asyncio.create_task(self._look())
+        try:
+            yield "retry: 2000\n\n"
+            while True:
+                try:
+                    async with self._changed:
+                        await asyncio.wait_for(self._changed.wait(), ALIVE)
+                    yield f"event: change\ndata: {self._rendered.seq if self._rendered else 0}\n\n"
+                except TimeoutError:
+                    yield ": still here\n\n"
+        finally:
+            self._there -= 1
+            tally.live -= 1
+
+    async def _look(self) -> None:
+        """While someone is there."""
+        while self._there:
+            rest = LOOK
+            try:
+                seq, held = await run_in_threadpool(_seq, self.served), self._rendered
+                if held is None or held.seq != seq or time.monotonic() - held.at > STALE:
+                    since = time.monotonic()
+                    self._rendered = await run_in_threadpool(render, self.served)
+                    rest = max(REST, 10 * (time.monotonic() - since))  # rendering takes a tenth of the time at most
+                    async with self._changed:
+                        self._changed.notify_all()
+            except GoBetweenError:  # the store is away for a moment
+                rest = REST
+            await asyncio.sleep(rest)
+        self._task = None
+
+
+def _seq(served: Served) -> int:
+    with served.store.reading(served.name) as record:
+        return record.seq
+
+
+def render(served: Served) -> Rendered:
+    """All parts of a page, each under its name."""
+    study = served.study("")
+    view = study.view(0)
+    overdue = [shown(view.state, number, new=False) for number in view.state.late()]
+    parts = live_sections(view, overdue)
+    bar = _bar(view.status.statistic, view.status.threshold)
+    markup = "".join(
+        f'<div data-part="{name}"{" aria-live=polite" if name == "answer" else ""}>{section_html(section)}'
+        f"{bar if name == 'answer' and view.status.state != 'stopped' else ''}</div>"
+        for name, section in parts.items()
+        if section.blocks
+    )
+    return Rendered(view.status.events, time.monotonic(), markup, view.status.state)
+
+
+def _bar(now: float, whole: float) -> str:
+    words = html.escape(f"Evidence: {now:.2f} of {whole:.2f} nats")
+    value = min(max(now, 0.0), whole)
+    return f'<p class="bar"><label>{words} <progress max="{whole:.4f}" value="{value:.4f}"></progress></label></p>'

@@ -1,0 +1,282 @@
+"""A study on a server, as if it were here: the methods, answers and exceptions of `Study`, by HTTP."""
+
+import http.client
+import json
+import ssl
+import threading
+import time
+import weakref
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote, urlsplit
+from uuid import uuid4
+
+from gobetween import errors
+from gobetween.errors import Fix, GoBetweenError, StoreError, StudyError
+from gobetween.study.events import Event
+from gobetween.study.record import PATIENCE
+from gobetween.study.spec import Policy, StudySpec, as_list
+from gobetween.study.status import Status
+from gobetween.study.transaction import Receipt, StudyQuery
+
+PAGE = 1000  # events of one answer
+BROKEN = (OSError, http.client.HTTPException)
+
+
+class Client:
+    """A study that `gobetween serve` serves; `study` names it in addresses, where there are several.
+
+    A command that is interrupted is tried again for 15 seconds under a key of its own, so that it is done once.
+
+    >>> gb.Client("http://127.0.0.1:8177", "gb_0123456789ab_…", "trial")
+    <Client of 'trial' at http://127.0.0.1:8177>
+    """
+
+    def __init__(
+        self, url: str, token: str, study: str | None = None, *, actor: str | None = None, timeout: float = 100.0
+    ) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise StudyError(f"url = {url!r}: write the address of a server, such as http://127.0.0.1:8177")
+        self.url, self._token, self._named, self._actor, self._timeout = url.rstrip("/"), token.strip(), study, actor, timeout
+        self._local, self._open = threading.local(), list[http.client.HTTPConnection]()
+        weakref.finalize(self, _let_go, self._open)  # connections are closed even if nobody says close
+
+    def __repr__(self) -> str:
+        return f"<Client of {self._named!r} at {self.url}>"
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of all connections; each thread that goes on opens one anew."""
+        _let_go(self._open)
+
+    def studies(self) -> list[dict[str, Any]]:
+        """The studies that the token is for."""
+        return list(self._get("/api/v1/studies")["studies"])
+
+    @property
+    def study(self) -> str:
+        """The name in addresses; the only study of the server where none was said."""
+        if self._named is None:
+            found = [str(one["study"]) for one in self.studies()]
+            if len(found) != 1:
+                raise StudyError(f"{self.url} serves {len(found)} studies: name one of {', '.join(map(repr, found))}")
+            self._named = found[0]
+        return self._named
+
+    # commands ---------------------------------------------------------------------------------------------------------
+
+    def ask(self, n: int | None = None, *, worker: str | None = None, key: str | None = None) -> list[StudyQuery]:
+        """Whom to ask next; see `Study.ask`."""
+        return _queries(self._post("ask", {"n": n, "worker": worker}, key))
+
+    def tell(
+        self,
+        query: StudyQuery | int | None = None,
+        *,
+        arm: str | None = None,
+        reward: float | None = None,
+        silent: bool = False,
+        mediator: str | None = None,
+        accept_surprise: bool = False,
+        again: bool = False,
+        key: str | None = None,
+    ) -> Receipt:
+        """Record an answer; see `Study.tell`."""
+        said = {"arm": arm, "reward": reward, "silent": silent, "mediator": mediator}
+        flags = {"accept_surprise": accept_surprise, "again": again}
+        return self._do("tell", {"query": _number(query), **said, **flags}, key)
+
+    def correct(
+        self,
+        query: StudyQuery | int,
+        *,
+        arm: str | None = None,
+        reward: float | None = None,
+        silent: bool = False,
+        mediator: str | None = None,
+        reason: str,
+        accept_surprise: bool = False,
+        key: str | None = None,
+    ) -> Receipt:
+        """Replace an answer that was wrong; see `Study.correct`."""
+        said = {"arm": arm, "reward": reward, "silent": silent, "mediator": mediator}
+        more = {"reason": reason, "accept_surprise": accept_surprise}
+        return self._do("correct", {"query": _number(query), **said, **more}, key)
+
+    def void(self, query: StudyQuery | int, *, reason: str, key: str | None = None) -> Receipt:
+        """Take an answer out of the count."""
+        return self._do("void", {"query": _number(query), "reason": reason}, key)
+
+    def cancel(self, query: StudyQuery | int, *, reason: str = "", key: str | None = None) -> Receipt:
+        """Withdraw an open query."""
+        return self._do("cancel", {"query": _number(query), "reason": reason}, key)
+
+    def away(self, mediator: str, *, key: str | None = None) -> Receipt:
+        """Ask a mediator no more until it is back."""
+        return self._do("away", {"mediator": mediator}, key)
+
+    def back(self, mediator: str, *, key: str | None = None) -> Receipt:
+        """A mediator can be asked again."""
+        return self._do("back", {"mediator": mediator}, key)
+
+    def add_mediator(
+        self, mediator: str, *, policy: Policy | None = None, cost: float = 1.0, contact: str = "", key: str | None = None
+    ) -> Receipt:
+        """Take in one mediator more."""
+        row = dict(policy) if isinstance(policy, Mapping) else None if policy is None else as_list(policy)
+        return self._do("add-mediator", {"mediator": mediator, "policy": row, "cost": cost, "contact": contact}, key)
+
+    def retire(self, name: str, *, what: str = "mediator", key: str | None = None) -> Receipt:
+        """Ask a mediator no more, or leave an arm out of the question."""
+        return self._do("retire", {"name": name, "what": what}, key)
+
+    def rename(self, old: str, new: str, *, what: str | None = None, key: str | None = None) -> Receipt:
+        """Another name for an arm or a mediator."""
+        return self._do("rename", {"old": old, "new": new, "what": what}, key)
+
+    def pause(self, *, key: str | None = None) -> Receipt:
+        """Issue no more queries for now."""
+        return self._do("pause", {}, key)
+
+    def resume(self, *, key: str | None = None) -> Receipt:
+        """Go on after a pause or a verdict."""
+        return self._do("resume", {}, key)
+
+    def note(self, text: str, *, key: str | None = None) -> Receipt:
+        """Write something into the log."""
+        return self._do("note", {"text": text}, key)
+
+    # views ------------------------------------------------------------------------------------------------------------
+
+    @property
+    def spec(self) -> StudySpec:
+        """What the study is about."""
+        return StudySpec.from_dict(self._look("/spec")["spec"])
+
+    def status(self) -> Status:
+        """How the study stands."""
+        return Status.from_dict(self._look(""))
+
+    def pending(self) -> list[StudyQuery]:
+        """Open queries, oldest first."""
+        return _queries(self._look("/pending"))
+
+    def overdue(self) -> list[StudyQuery]:
+        """Queries whose lease has ended without an answer."""
+        return _queries(self._look("/overdue"))
+
+    def events(self, after: int = 0, limit: int | None = None) -> Iterator[Event]:
+        """Recorded events in order."""
+        while limit is None or limit > 0:
+            size = PAGE if limit is None else min(PAGE, limit)
+            page = self._look(f"/events?after={after}&limit={size}")
+            yield from page["events"]
+            if len(page["events"]) < size:
+                return
+            after, limit = page["next"], None if limit is None else limit - size
+
+    # how --------------------------------------------------------------------------------------------------------------
+
+    def _look(self, rest: str) -> dict[str, Any]:
+        return self._get(f"/api/v1/studies/{quote(self.study)}{rest}")
+
+    def _get(self, path: str) -> dict[str, Any]:
+        return self._patiently("GET", path, None, {})
+
+    def _do(self, verb: str, body: Mapping[str, Any], key: str | None) -> Receipt:
+        said = self._post(verb, body, key)
+        asked = tuple(StudyQuery(**query) for query in said.pop("asked"))
+        return Receipt(**{name: said[name] for name in Receipt.__annotations__ if name != "asked"}, asked=asked)
+
+    def _post(self, verb: str, body: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+        if key == "":
+            raise StudyError("key: must not be empty")
+        try:
+            sent = json.dumps(dict(body), allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise StudyError(f"{verb}: cannot be sent as JSON ({error})") from None
+        headers = {"Idempotency-Key": _header("key", key or f"auto-{uuid4()}")}
+        return self._patiently("POST", f"/api/v1/studies/{quote(self.study)}/{verb}", sent, headers)
+
+    def _patiently(self, method: str, path: str, body: str | None, headers: Mapping[str, str]) -> dict[str, Any]:
+        """Try again while the server does not answer, or its store does not."""
+        deadline, pause = time.monotonic() + PATIENCE, 0.05
+        while True:
+            try:
+                return self._once(method, path, body, headers)
+            except StoreError as error:
+                if not error.passing or time.monotonic() > deadline:
+                    raise
+            time.sleep(pause)
+            pause = min(1.0, 2 * pause)
+
+    def _once(self, method: str, path: str, body: str | None, headers: Mapping[str, str]) -> dict[str, Any]:
+        said = {"Authorization": f"Bearer {_header('token', self._token)}", "Content-Type": "application/json", **headers}
+        if self._actor is not None:
+            said["X-Actor"] = _header("actor", self._actor)
+        connection = self._connection()
+        try:
+            connection.request(method, path, body, said)
+            answer = connection.getresponse()
+            status, text = answer.status, answer.read()
+        except BROKEN as error:
+            connection.close()  # the next request opens it anew
+            failure = StoreError(f"{self.url}: does not answer ({type(error).__name__}: {error})")
+            failure.passing = not isinstance(error, (ssl.SSLError, TimeoutError))
+            raise failure from None
+        try:
+            found: dict[str, Any] = json.loads(text)
+        except ValueError:
+            raise StoreError(f"{self.url}: answered {status}, and not as a server of gobetween does") from None
+        if status >= 400:
+            raise _error(found, status)
+        return found
+
+    def _connection(self) -> http.client.HTTPConnection:
+        held: http.client.HTTPConnection | None = getattr(self._local, "connection", None)
+        if held is None:
+            parts = urlsplit(self.url)
+            kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+            held = self._local.connection = kind(parts.hostname or "", parts.port, timeout=self._timeout)
+            self._open.append(held)
+        return held
+
+
+def _let_go(connections: list[http.client.HTTPConnection]) -> None:
+    for connection in connections:
+        connection.close()
+
+
+def _header(what: str, text: str) -> str:
+    if not text.isascii() or not text.isprintable():
+        raise StudyError(f"{what}: must be of printable ASCII characters to be sent")
+    return text
+
+
+def _number(query: StudyQuery | int | None) -> int | None:
+    return query.id if isinstance(query, StudyQuery) else query
+
+
+def _queries(found: Mapping[str, Any]) -> list[StudyQuery]:
+    return [StudyQuery(**query) for query in found["queries"]]
+
+
+def _error(found: Mapping[str, Any], status: int) -> GoBetweenError:
+    """What the server raised; what only a server knows is a StudyError here."""
+    told = found.get("error") if isinstance(found, dict) else None
+    if not isinstance(told, Mapping):
+        return StoreError(f"the server answered {status}, and not as one of gobetween does")
+    kind = getattr(errors, str(told.get("kind")), StudyError)
+    if not (isinstance(kind, type) and issubclass(kind, StudyError | StoreError)):
+        kind = StudyError
+    fix = None if told.get("fix") is None else Fix(**told["fix"])
+    made: GoBetweenError = kind(str(told.get("what")), where=tuple(told.get("where", ())), fix=fix)
+    if isinstance(made, StoreError):
+        made.passing = status == 503
+    return made

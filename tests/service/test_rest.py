@@ -1,0 +1,258 @@
+"""REST: the commands of a study, with the same answers and the same refusals as in Python."""
+
+import io
+import json
+import re
+import threading
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from service_parts import Running, running, spec
+
+import gobetween as gb
+from gobetween.errors import FIXES
+from gobetween.service.home import Home, slug_of
+from gobetween.service.refusals import FIXES as WORDS
+from gobetween.study.desk import Desk
+
+STUDY = "/api/v1/studies/study"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    path = str(tmp_path_factory.mktemp("service") / "s.sqlite")
+    for name in ("study", "a/b ü"):
+        gb.Study.create(path, spec(), name).close()
+    with running(store=path) as made:
+        yield made
+
+
+@pytest.fixture
+def client(server: Running) -> Iterator[httpx.Client]:
+    with server.client() as made:
+        yield made
+
+
+def new(server: Running, name: str, **changes: Any) -> str:
+    """A study of one's own; its address."""
+    assert server.home.makes is not None
+    server.home.makes.create(name, spec(**changes).to_dict(), {})
+    return f"/api/v1/studies/{slug_of(name)}"
+
+
+def test_from_the_first_query_to_the_answer(server: Running, client: httpx.Client) -> None:
+    at = new(server, "whole")
+    for _ in range(40):
+        (query,) = client.post(f"{at}/ask", json={}).json()["queries"]
+        for i, arm in enumerate(("letter", "call")):
+            body = {"query": query["id"], "arm": arm, "reward": 1 - i}
+            if i == 0:
+                receipt = client.post(f"{at}/tell", json=body, headers={"Idempotency-Key": f"k{query['id']}"})
+                assert receipt.json()["recorded"] is True
+            else:
+                client.post(f"{at}/tell", json=body | {"query": None, "mediator": "North", "again": True}).raise_for_status()
+        if client.get(at).json()["state"] == "stopped":
+            break
+    status = client.get(at).json()
+    assert status["sentence"] == "The best arm is 'letter'; this is wrong with probability at most 0.05."
+    refused = client.post(f"{at}/ask", json={})
+    assert refused.status_code == 422
+    assert refused.json()["error"]["sentence"].endswith("POST resume asks on all the same")
+    seen, after = 0, 0
+    while page := client.get(f"{at}/events", params={"after": after, "limit": 7}).json():
+        if not page["events"]:
+            break
+        seen, after = seen + len(page["events"]), page["next"]
+    assert seen == status["events"]
+    assert len(client.get(f"{at}/export.csv").text.splitlines()) == status["queries"] + 1
+    assert [json.loads(line)["seq"] for line in client.get(f"{at}/export.jsonl").text.splitlines()] == list(range(1, seen + 1))
+    with zipfile.ZipFile(io.BytesIO(client.get(f"{at}/report.zip").content)) as archive:
+        assert "report.html" in archive.namelist()
+    found = server.home.find("whole")
+    assert found.study("x").doctor() == []
+
+
+def test_every_command_is_there_and_a_key_makes_it_safe_to_repeat(server: Running, client: httpx.Client) -> None:
+    at = new(server, "commands")
+    client.post(f"{at}/ask", json={"n": 3}).raise_for_status()
+    told = [
+        ("tell", {"query": 0, "arm": "letter", "reward": 1}),
+        ("correct", {"query": 0, "arm": "letter", "reward": 0, "reason": "typo"}),
+        ("void", {"query": 0, "reason": "twice"}),
+        ("cancel", {"query": 1}),
+        ("away", {"mediator": "North"}),
+        ("back", {"mediator": "North"}),
+        ("pause", None),
+        ("resume", None),
+        ("note", {"text": "hello"}),
+        ("add-mediator", {"mediator": "West", "policy": {"letter": 0.2, "call": 0.8}}),
+        ("rename", {"old": "West", "new": "East"}),
+        ("retire", {"name": "East"}),
+    ]
+    for verb, body in told:
+        first, again = (client.post(f"{at}/{verb}", json=body, headers={"Idempotency-Key": f"key-{verb}"}) for _ in range(2))
+        assert (first.status_code, first.json()["recorded"]) == (200, True), (verb, first.text)
+        assert (again.status_code, again.json()["recorded"]) == (200, False), verb
+        other = client.post(f"{at}/note", json={"text": "other"}, headers={"Idempotency-Key": f"key-{verb}"})
+        assert other.status_code == 409, verb
+    kinds = [event["kind"] for event in client.get(f"{at}/events").json()["events"]]
+    assert kinds == ["asked"] * 3 + [
+        "told", "corrected", "voided", "cancelled", "away", "available", "paused", "resumed", "note", "added", "edited", "retired"
+    ]  # fmt: skip
+    assert client.get(f"{at}/spec").json()["spec"]["mediators"] == ["North", "South", "East"]
+    assert [query["id"] for query in client.get(f"{at}/pending").json()["queries"]] == [2]
+    assert client.get(f"{at}/overdue").json()["queries"] == []
+
+
+def test_a_study_is_made(client: httpx.Client) -> None:
+    study = {"arms": [{"name": "a"}, {"name": "b"}], "mediators": [{"name": "x"}]}
+    made = client.post("/api/v1/studies", json={"name": "made", "study": study})
+    assert (made.status_code, made.json()["study"]) == (201, "made")
+    assert client.post("/api/v1/studies/made/ask", json={}).status_code == 200
+    for body, status, words in (
+        ({"name": "made", "study": study}, 422, "already has a study 'made'"),
+        ({"name": " ", "study": study}, 422, "a study needs a short name"),
+        ({"name": "x", "study": study | {"delta": 3}}, 422, "delta = 3"),
+        ({"name": "x", "study": {}}, 422, "arms is missing"),
+    ):
+        refused = client.post("/api/v1/studies", json=body)
+        assert refused.status_code == status
+        assert words in refused.json()["error"]["sentence"]
+
+
+def test_metrics_and_the_openapi_document_are_there(client: httpx.Client) -> None:
+    text = client.get("/api/v1/metrics").text
+    assert 'gobetween_events_total{study="study"} ' in text
+    assert 'gobetween_requests_total{status="200"} ' in text
+    assert all(re.fullmatch(r"# (HELP|TYPE) .+|[a-z_]+(\{\w+=\".*\"\})? [0-9.e+-]+(inf)?", line) for line in text.splitlines())
+    paths = client.get("/api/v1/openapi.json").json()["paths"]
+    assert "/api/v1/studies/{study}/tell" in paths
+    assert not any(path.startswith(("/inbox", "/studies", "/enter")) for path in paths)
+
+
+def test_names_stand_in_addresses(client: httpx.Client) -> None:
+    slugs = {one["name"]: one["study"] for one in client.get("/api/v1/studies").json()["studies"]}
+    assert slugs["study"] == "study"
+    assert client.get(f"/api/v1/studies/{slugs['a/b ü']}").json()["name"] == "a/b ü"
+
+
+@pytest.mark.parametrize(
+    ("verb", "body", "status", "words"),
+    [
+        ("tell", {"query": 0, "arm": "letter", "reward": "x"}, 422, "reward = 'x': should be a valid number"),
+        ("tell", {"query": "0", "arm": "letter"}, 422, "query = '0': should be a valid integer"),
+        ("tell", {"querry": 0}, 422, "querry = 0: extra inputs are not permitted"),
+        ("tell", {}, 422, "name the query that is answered, or the mediator who answered unasked"),
+        ("tell", {"query": 99, "arm": "letter", "reward": 1}, 422, "query 99 was never asked in this study"),
+        ("tell", {"query": 10**40, "silent": True}, 422, "query 1"),
+        ("correct", {"query": 0, "arm": "letter", "reward": 1}, 422, "reason is missing: send it"),
+        ("tell", [1], 422, "the body must be a JSON object"),
+        ("tell", None, 422, "the body is missing: send it"),
+        ("away", {"mediator": "Nobody"}, 422, "mediator 'Nobody' is not known: choose one of 'North', 'South'"),
+        ("ask", {"n": 0}, 422, "n = 0: ask for 1 to 10,000 queries"),
+        ("note", {"text": "x" * 300_000}, 413, "the request is larger than 262,144 bytes: send less at a time"),
+        ("note", {"text": "nul \x00"}, 422, "without NUL"),
+    ],
+)
+def test_what_is_refused_is_one_sentence_and_changes_nothing(
+    client: httpx.Client, verb: str, body: Any, status: int, words: str
+) -> None:
+    before = client.get(STUDY).json()["events"]
+    refused = client.post(f"{STUDY}/{verb}", json=body)
+    assert (refused.status_code, refused.headers["content-type"]) == (status, "application/json")
+    assert words in refused.json()["error"]["sentence"]
+    assert client.get(STUDY).json()["events"] == before
+
+
+def test_broken_json_and_strange_addresses_are_sentences(client: httpx.Client) -> None:
+    for method, path, status in (
+        ("GET", "/api/v1/studies/none", 404),
+        ("GET", "/api/v1/nowhere", 404),
+        ("DELETE", STUDY, 405),
+        ("GET", f"{STUDY}/events?after=-1", 422),
+        ("GET", f"{STUDY}/events?limit=x", 422),
+    ):
+        answer = client.request(method, path)
+        assert answer.status_code == status, path
+        assert "\n" not in answer.json()["error"]["sentence"]
+    broken = client.post(f"{STUDY}/tell", content=b'{"query": NaN', headers={"content-type": "application/json"})
+    assert (broken.status_code, broken.json()["error"]["kind"]) == (422, "ProblemError")
+    chunked = client.post(f"{STUDY}/note", content=(b"x" * 1000 for _ in range(300)))
+    assert chunked.status_code == 413
+
+
+def test_many_clients_share_transactions_and_nothing_is_lost_or_doubled(server: Running) -> None:
+    at = new(server, "many", delta=1e-9)
+    told: list[int] = []
+
+    def work(number: int) -> None:
+        with server.client() as own:
+            for i in range(6):
+                (query,) = own.post(f"{at}/ask", json={}).json()["queries"]
+                body = {"query": query["id"], "arm": "letter", "reward": i % 2}
+                for again in range(2):
+                    receipt = own.post(f"{at}/tell", json=body, headers={"Idempotency-Key": f"{number}-{i}"}).json()
+                    assert receipt["recorded"] is (again == 0)
+                refused = own.post(f"{at}/tell", json=body | {"arm": "call"})  # one that is refused spoils no others
+                assert refused.status_code == 409
+                told.append(query["id"])
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(told) == list(range(48))
+    study = server.home.find("many").study("x")
+    assert [row["status"] for row in study.export()] == ["told"] * 48
+    assert study.doctor() == []
+
+
+def test_a_desk_follows_what_others_write(where: str) -> None:
+    """Two processes over one store: each finds in the log what the other has done."""
+    plain = gb.Study.create(where, spec(delta=1e-9))
+    one, two = (gb.Study.open(where, actor=actor) for actor in ("one", "two"))
+    one.desk, two.desk = Desk(one.store, "study"), Desk(two.store, "study")
+    for i in range(12):
+        asker, teller = ((one, two), (two, plain), (plain, one))[i % 3]
+        (query,) = asker.ask()
+        assert query.id == i
+        teller.tell(query, arm="letter", reward=i % 2)
+    with pytest.raises(gb.ConflictError, match="was answered before"):
+        one.tell(0, arm="call", reward=1)
+    one.tell(mediator="South", arm="call", reward=1)
+    assert plain.doctor() == []
+    assert plain.status().told == 13
+    for study in (plain, one, two):
+        study.close()
+
+
+def test_what_a_desk_keeps_is_dropped_when_the_log_is_another(tmp_path: Path) -> None:
+    """A store that was replaced by another of the same length."""
+    study = gb.Study.create(tmp_path / "s.sqlite", spec())
+    study.desk = desk = Desk(study.store, "study")
+    study.ask(3)
+    other = gb.Study.create(tmp_path / "other.sqlite", spec(seed=5))
+    other.ask(2)
+    other.away("North")
+    desk.store = other.store
+    study.tell(0, arm="letter", reward=1)
+    assert other.doctor() == []
+    study.close()
+    other.close()
+
+
+def test_the_service_has_words_for_what_can_be_done() -> None:
+    assert set(WORDS) <= set(FIXES)
+
+
+def test_two_studies_of_one_name_are_refused(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        gb.Study.create(tmp_path / folder / "s.sqlite", spec()).close()
+    with pytest.raises(gb.StudyError, match="two studies are called 'study': serve them by two servers"):
+        Home([str(tmp_path / "a" / "s.sqlite"), str(tmp_path / "b" / "s.sqlite")])
