@@ -10,7 +10,7 @@ from log_tables import naive_claim, table
 
 import gobetween as gb
 from gobetween.core.jit import ENABLED
-from gobetween.core.scans import scan
+from gobetween.core.scans import scan, watch
 from gobetween.core.state import count, new_tally
 from gobetween.core.stopper import judge
 from gobetween.core.stopping import BY_COUNTS
@@ -62,6 +62,8 @@ def scanned(columns: dict[str, list[Any]], delta: float) -> tuple[str, int] | No
     found, named = scan(
         family, rule.at_work(K, family), constants, new_tally(K), counts, sums, everywhere, arms, rewards, 0, True
     )
+    row, best = watch(family, rule.at_work(K, family), constants, new_tally(K), arms, rewards, 0, 0.0, 1.0)  # as one block
+    assert (row, best) == (found, named)
     return None if found < 0 else (names[named], int(found) + 1)
 
 
@@ -71,6 +73,7 @@ def scanned(columns: dict[str, list[Any]], delta: float) -> tuple[str, int] | No
         changing(("c", 0, 24), ("c", 1, 36), ("b", 0, 10), ("b", 1, 90), ("a", 1, 15), ("a", 0, 40)),  # the leader falls
         changing(("c", 0, 20), ("a", 1, 3), ("a", 0, 17), ("b", 0, 4), ("b", 1, 90)),  # a rival rises
         changing(("c", 0, 20), ("b", 0, 20), ("b", 1, 3), ("a", 0, 4), ("a", 1, 90)),  # so does the first
+        changing(("a", 1, 6), ("a", 0, 14), ("b", 1, 5), ("b", 0, 15), ("c", 0, 20), ("c", 1, 90)),  # one that was not close
     ],
 )
 def test_the_first_claim_is_exact_when_the_leader_changes(columns: dict[str, list[Any]]) -> None:

@@ -274,6 +274,10 @@ def test_filters_and_some_arms(tmp_path: Path) -> None:
         assert found.claim is not None
         assert log["at"][found.claim.source_row - 1] == kept["at"][found.claim.row - 1]  # rows are numbered as in the file
         assert any("400 rows" in note for note in found.notes)
+    assert gb.analyse_logs(log, where="arm IN ('a', 'b') AND position < 3 AND reward IS NOT NULL").rows > 100
+    with ThreadPoolExecutor(2) as executor:
+        apart = gb.analyse_logs(tmp_path / "x.csv", tmp_path / "x.jsonl", where="position = 1", executor=executor)
+    assert any("800 rows" in note for note in apart.notes)
     two = {k: [v for v, arm in zip(values, COLUMNS["arm"], strict=True) if arm != "c"] for k, values in COLUMNS.items()}
     assert essence(gb.analyse_logs(COLUMNS, only=["a", "b"])) == essence(gb.analyse_logs(two))
     for where, message in (
@@ -288,6 +292,10 @@ def test_filters_and_some_arms(tmp_path: Path) -> None:
             gb.analyse_logs(log, where=where)
     with pytest.raises(gb.LogError, match="no row that can be used"):
         gb.analyse_logs(log, where="position = 9")
+    with pytest.raises(gb.LogError, match="but none is named"):
+        gb.analyse_logs(log, only=[])
+    with pytest.raises(gb.LogError, match="only 'z': is none of the arms 'a', 'b', 'c'"):
+        gb.analyse_logs(log, only=["z"], arms=["a", "b", "c"])
 
 
 def test_surprises_are_one_sentence(tmp_path: Path) -> None:
@@ -298,6 +306,8 @@ def test_surprises_are_one_sentence(tmp_path: Path) -> None:
     for source in (nested, nested.lazy(), tmp_path / "x.parquet"):
         with pytest.raises(gb.LogError, match=r"column 'arm' is of .*list.*: a log has plain columns"):
             gb.analyse_logs(source)
+    with pytest.raises(gb.LogError, match="is a path among tables"):
+        gb.analyse_logs(iter(["x.csv"]))
     (tmp_path / "x.feather").write_text("no feather")
     (tmp_path / "x.csv.gz").write_text("not packed")
     (tmp_path / "x.json").write_text('[{"arm": "a", "reward": 1}, {"arm": "b", "reward": 0}, {"arm')
@@ -357,3 +367,23 @@ def test_the_example_logs_are_what_their_script_makes(tmp_path: Path, monkeypatc
             assert gzip.decompress(path.read_bytes()) == gzip.decompress(committed.read_bytes())
         else:
             assert path.read_bytes() == committed.read_bytes()
+
+
+def test_a_reader_that_stumbles_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As names and numbers, then as texts, then row by row: no row is lost or counted twice on the way."""
+    from gobetween.logs import arrow
+
+    monkeypatch.setattr(arrow, "BLOCK", 4096)
+    rows = [f"{'abc'[i % 3]},{i % 2},{i}" for i in range(3000)]
+    rows[1000:1002] = ["b,yes,1000", "c,7,1001"]
+    (tmp_path / "x.csv").write_text("arm,reward,at\n" + "\n".join(rows))
+    rows[2000] = "c,1"
+    (tmp_path / "y.csv").write_text("arm,reward,at\n" + "\n".join(rows))
+    lines = [json.dumps({"arm": "abc"[i % 3], "reward": i % 2 if i < 1500 else bool(i % 2)}) for i in range(3000)]
+    (tmp_path / "x.jsonl").write_text("\n".join(lines))
+    (tmp_path / "y.jsonl").write_text("\n".join([*lines[:2000], "{", *lines[2001:]]))
+    for name, bad in (("x.csv", [1002]), ("y.csv", [1002, 2001]), ("x.jsonl", []), ("y.jsonl", [2001])):
+        found = gb.analyse_logs(tmp_path / name, skip_bad=True)
+        assert [row.row for row in found.bad] == bad, name
+        assert found.rows == 3000 - len(bad), name
+        assert [arm.pulls for arm in found.arms] == [1000 - sum((row - 1) % 3 == a for row in bad) for a in range(3)], name

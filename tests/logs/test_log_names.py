@@ -55,6 +55,8 @@ def test_names_are_renamed(tmp_path: Path) -> None:
     ):
         with pytest.raises(gb.LogError, match=message):
             read_renames(texts)
+    with pytest.raises(gb.LogError, match="rename 'a': give it a new name"):
+        gb.analyse_logs(MESSY, rename={"a": " "})
 
 
 def test_what_stands_for_nothing_is_no_arm() -> None:
@@ -67,6 +69,10 @@ def test_what_stands_for_nothing_is_no_arm() -> None:
     assert [arm.arm for arm in gb.analyse_logs(log, skip_bad=True).arms] == ["a", "b"]
     assert [arm.arm for arm in gb.analyse_logs(log, skip_bad=True, rename={"N/A": "N/A"}).arms] == ["N/A", "a", "b"]
     assert gb.analyse_logs(log, skip_bad=True, arms=["a", "b", "-"]).arms[0].arm == "-"
+    silent = {"arm": ["a", "b", None, "N/A", None], "reward": [1, 0, None, None, "x"], "mediator": ["m"] * 5}
+    assert gb.analyse_logs(silent, silence=True, skip_bad=True).silent == {"m": 2}
+    with pytest.raises(BadLogError, match="table row 5: has no arm"):
+        gb.analyse_logs(silent, silence=True)
 
 
 def test_arms_sort_as_people_count() -> None:

@@ -87,3 +87,7 @@ def test_init_writes_what_is_declared(tmp_path: Path, monkeypatch: pytest.Monkey
         refused = runner.invoke(init, ["said.toml", "--from-log", "log.csv", *option])
         assert isinstance(refused.exception, gb.StudyError)
         assert f"{option[0]} is for a new file from a log" in str(refused.exception)
+    for words in (("--count", "n"), ("--arms", "a,b"), ("--skip-bad",)):
+        refused = runner.invoke(init, ["other.toml", *words])
+        assert f"{words[0]} is about a log: name it by --from-log" in str(refused.exception)
+    assert not (tmp_path / "other.toml").exists()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gobetween.study.transaction import Receipt
 
 
+OPTION = {"only": "arms", "rename": "map"}  # options that are called otherwise in Python
 FROM = click.option(
     "--from-log",
     "files",
@@ -88,6 +89,9 @@ def _check_said(log: Source, file: str, made: bool) -> None:
         if said is not None and not (log.files and made):
             instead = f"write {option} = … into {file}" if option != "declared" else f"{file} declares itself"
             raise StudyError(f"--{option} is for a new file from a log: {instead}")
+    about = [name for name, said in log.reading().items() if said not in (None, False, "arm", "reward", ".")]
+    if about and not log.files:
+        raise StudyError(f"--{OPTION.get(about[0], about[0].replace('_', '-'))} is about a log: name it by --from-log")
 
 
 def _write(path: Path, store: str | None, found: "tuple[LogStats, LogOptions] | None") -> None:

@@ -113,6 +113,8 @@ def _reward_reason(batch: Batch, i: int, options: LogOptions) -> tuple[str, str]
     if math.isnan(x):
         return "its reward is missing", ""
     if n is not None and not (n[i] >= 0.0 and n[i] == np.floor(n[i]) and n[i] <= MOST):
+        if math.isnan(n[i]):
+            return "it does not say for how many rows it stands", ""
         return f"it stands for {n[i]:g} rows, which is no whole number", "count is no whole number"
     if p is not None and not 0.0 < p[i] <= 1.0:
         return f"its propensity {p[i]:g} is not above 0 and at most 1", "propensity is not possible"

@@ -54,6 +54,8 @@ def _by_rows(expression: Any) -> bool:
     """Is nothing in an expression about more than one row? So that it does not matter how many are looked at together."""
     import polars
 
+    if expression.meta.is_literal():
+        return True
     try:
         if not expression.meta.is_row_separable():
             return False

@@ -106,6 +106,11 @@ class LogOptions:
             raise LogError(f"totals hide how far {self.family.name} rewards spread, which is checked: give single rewards")
         if self.only is not None and self.silence:
             raise LogError("only some arms cannot be asked about where silence counts: leave out one of the two")
+        for old, new in (self.rename or {}).items():
+            if not new.strip():
+                raise LogError(f"rename {old!r}: give it a new name, not {new!r}")
+        if self.only is not None and not any(name.strip() for name in self.only):
+            raise LogError("only some arms are asked about, but none is named: name them, or leave it out")
         self.style, self.filter  # noqa: B018 - both refuse what they cannot read
         for name in self.only or ():
             if self.arms is not None and name not in self.arms:

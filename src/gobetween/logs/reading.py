@@ -259,7 +259,7 @@ class Reading:
             )
             if found >= 0:
                 place = int(np.flatnonzero(good)[start + found])
-                answer, row = self._named(int(named)), stats.rows + found + 1
+                answer, row = self._named(int(named)), stats.rows + int(found) + 1
                 self.claim = Claim(", ".join(answer), row, batch.origin(place), batch.row(place), answer)
             stats.rows += stop - start
             start = stop

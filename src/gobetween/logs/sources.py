@@ -4,6 +4,7 @@ Files are read by Arrow, as names and numbers; where it stumbles, as texts from 
 again a slow reader goes on, which says what is wrong with which row.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Protocol
@@ -105,6 +106,8 @@ def _table_batches(tables: Iterable[Any], options: LogOptions, source: str) -> I
     """Tables of one source as batches, which know the numbers of their rows."""
     arrow, done = library(), 0
     for table in map(known_table, tables):
+        if isinstance(table, (str, PathLike)):
+            raise LogError(f"{os.fspath(table)}: is a path among tables: name paths one by one, or in a list")
         try:
             found = options.columns.among(header_of(table), source)
             for one in tables_of(table, found.wanted):
