@@ -15,7 +15,7 @@ from gobetween import __version__
 from gobetween.errors import StoreError
 from gobetween.pages.exports import csv_blocks
 from gobetween.service import models
-from gobetween.service.call import Called, Json, home_of, queries, recorded, who_of
+from gobetween.service.call import Called, Json, home_of, queries, recorded, soon, who_of
 from gobetween.service.home import Served, reachable, slug_of
 from gobetween.service.refusals import ForbiddenError
 from gobetween.study.opening import add_study
@@ -127,15 +127,15 @@ def _attached(name: str) -> dict[str, str]:
 
 
 @router.post(f"{ONE}/ask", tags=["asking"])
-def ask(call: Called, body: models.Ask) -> Json:
+async def ask(call: Called, body: models.Ask) -> Json:
     """Whom to ask next."""
-    return queries(call.study.ask(**body.model_dump(), key=call.key))
+    return queries(await soon(call, lambda study: study.ask(**body.model_dump(), key=call.key)))
 
 
 @router.post(f"{ONE}/tell", tags=["asking"])
-def tell(call: Called, body: models.Tell) -> Json:
+async def tell(call: Called, body: models.Tell) -> Json:
     """Record an answer; the same again changes nothing."""
-    return recorded(call.study.tell(**body.model_dump(), key=call.key))
+    return recorded(await soon(call, lambda study: study.tell(**body.model_dump(), key=call.key)))
 
 
 @router.post(f"{ONE}/correct", tags=["asking"])

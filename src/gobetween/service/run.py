@@ -60,8 +60,13 @@ def address_of(port: int, origin: str | None) -> Address:
 
 def listening(host: str, port: int) -> socket.socket:
     """A socket that waits for connections."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, for asyncio to send without delay
     try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=512)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((host, port))
+        sock.listen(512)
+        return sock
     except OSError as error:
+        sock.close()
         raise StudyError(f"{host}:{port}: cannot listen there ({error.strerror}): say another --port or --host") from None
