@@ -65,6 +65,7 @@ validity: .venv/dev ## statistical evidence at full size: docs/validity.md, docs
 
 stress: .venv/dev parts ## many more random examples, and what takes too long or breaks too much for every day: docs/stress.md
 	HYPOTHESIS_PROFILE=wild $(BIN)/python -m pytest tests/core/test_bound.py tests/core/test_geometry.py tests/files/test_problem_file.py
+	GOBETWEEN_EXAMPLES=300 $(BIN)/python -m pytest tests/service/test_schema.py
 	$(BIN)/python -m pytest tests/stress
 
 mutants: .venv/dev ## have the tests teeth? puts the small faults of tests/mutants.toml into a copy, where tests must notice

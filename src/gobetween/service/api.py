@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
@@ -21,9 +21,14 @@ from gobetween.service.refusals import ForbiddenError
 from gobetween.study.opening import add_study
 from gobetween.study.spec import parse_study
 
-router = APIRouter(prefix="/api/v1")
+router = APIRouter(prefix="/api/v1", responses=models.REFUSALS)
 ONE = "/studies/{study}"
 PAGE = 1000  # events of one answer, at most
+
+
+def _content(kind: str) -> dict[int | str, dict[str, Any]]:
+    """An answer that is no JSON, for the OpenAPI document."""
+    return {200: {"content": {kind: {}}}}
 
 
 @router.get("/health", tags=["server"])
@@ -94,19 +99,19 @@ def events(
     return Json({"events": found, "next": found[-1]["seq"] if found else after})
 
 
-@router.get(f"{ONE}/export.csv", tags=["looking"])
+@router.get(f"{ONE}/export.csv", tags=["looking"], response_class=Response, responses=_content("text/csv"))
 def export_csv(call: Called) -> Response:
     """One row for each query."""
     return _file((text for _, text in csv_blocks(call.study)), "text/csv", f"{call.served.slug}.csv")
 
 
-@router.get(f"{ONE}/export.jsonl", tags=["looking"])
+@router.get(f"{ONE}/export.jsonl", tags=["looking"], response_class=Response, responses=_content("application/x-ndjson"))
 def export_jsonl(call: Called) -> Response:
     """One event on a line."""
     return _file((f"{line}\n" for line in call.study.lines()), "application/x-ndjson", f"{call.served.slug}.jsonl")
 
 
-@router.get(f"{ONE}/report.zip", tags=["looking"])
+@router.get(f"{ONE}/report.zip", tags=["looking"], response_class=Response, responses=_content("application/zip"))
 def report(call: Called) -> Response:
     """A folder with a page: the answer, the figures and what was recorded."""
     packed = BytesIO()
