@@ -136,7 +136,7 @@ def _finish(batch: list[Wanted[Any]]) -> None:
     for one in batch:
         one.done = True
     for bell in {one.bell for one in batch if one.bell is not None}:
-        bell([one for one in batch if one.bell is bell])
+        bell([one for one in batch if one.bell == bell])
 
 
 def patiently(attempt: Callable[[bool], T]) -> T:
