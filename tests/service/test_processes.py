@@ -61,8 +61,11 @@ def test_what_cannot_be_served_is_one_sentence(tmp_path: Path, capsys: pytest.Ca
     new_store(where)
     for arguments, words in (
         ((str(tmp_path / "none.sqlite"),), "there is no such store"),
-        ((where, "--host", "0.0.0.0"), "--host 0.0.0.0: others can reach that, so say by which name they do"),
-        ((where, "--public-url", "example.org"), "--public-url 'example.org': write scheme and name only"),
+        (
+            (where, "--host", "0.0.0.0"),
+            "0.0.0.0: others can reach that, and nobody has said by which name they do; say --public-url https://…",
+        ),
+        ((where, "--public-url", "example.org"), "public address 'example.org': write scheme and name only"),
         ((where, "--host", "203.0.113.7", "--public-url", "https://x"), "cannot listen there"),
     ):
         refused = said(capsys, "serve", *arguments)

@@ -52,7 +52,7 @@ def create(request: Request, body: models.New) -> Json:
     """Make a study; `study` has the shape of a study.toml."""
     who, store = who_of(request), home_of(request).makes
     if store is None or who.store not in (None, store):
-        raise ForbiddenError("this server makes no studies: start it with --store")
+        raise ForbiddenError("this server makes no studies: whoever runs it must name a store for them")
     add_study(store, body.name, parse_study(body.study, "study"))
     return Json(summary(home_of(request).find(slug_of(body.name))), 201)
 
