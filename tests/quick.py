@@ -15,7 +15,7 @@ import pytest
 FOLDER = Path(__file__).parent
 #: Names that stand for something outside this process, or for rules and families that every process compiles anew.
 OUTSIDE = {"postgres", "browser_page", "subprocess", "Popen", "fork", "dask", "processes", "open_executor", "Machine"}
-OUTSIDE |= {"own_rules", "register"}
+OUTSIDE |= {"own_rules", "register", "running", "serving", "kill_servers"}
 #: Tests and fixtures that need nothing but time: over two seconds with warm kernels.
 SLOW = {
     "core/test_eprocess.py": ("test_the_infimum_is_over_the_whole_null",),

@@ -40,9 +40,9 @@ class Running:
 
 
 @contextmanager
-def running(*places: str, store: str | None = None, port: int = 0) -> Iterator[Running]:
+def running(*places: str, store: str | None = None, port: int = 0, origin: str | None = None) -> Iterator[Running]:
     home, sock = Home(places, store), listening("127.0.0.1", port)
-    server, access = server_of(home, sock)
+    server, access = server_of(home, sock, origin)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]})
     thread.start()
     try:

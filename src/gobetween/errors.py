@@ -36,6 +36,7 @@ FIXES: Mapping[str, str] = {
     "migrate": "migrate_study brings it up to date",
     "other-file": "name another file",
     "plugin": "or import the module that brings it",
+    "public-url": "say public_url='https://…'",
     "r": "write gb.NegativeBinomial(r=2.0), with yours",
     "rename": "or, if only the name is new, rename(old, new) says so",
     "restore": "keep a copy of it before anything else; restore_study brings back a backup",

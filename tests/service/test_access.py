@@ -295,3 +295,17 @@ def test_days_are_checked(cast: Cast) -> None:
         new_token(study, "Nobody", None)
     with pytest.raises(gb.StudyError, match="there is no token 'x'"):
         revoke(study.store, "x")
+
+
+def test_behind_a_proxy_the_public_name_counts_and_cookies_are_for_tls(tmp_path: Path) -> None:
+    path = str(tmp_path / "s.sqlite")
+    gb.Study.create(path, spec()).close()
+    with running(path, origin="https://studies.example.org") as server:
+        public = {"host": "studies.example.org", "origin": "https://studies.example.org"}
+        with server.client("", **public) as client:
+            cookie = client.post("/enter", json={"token": server.access.first}).headers["set-cookie"]
+            assert "Secure" in cookie
+            assert client.post("/enter", json={}, headers={"origin": "http://studies.example.org"}).status_code == 403
+        form = {"proof": proof(server.access.first), "mediator": "North"}
+        with server.client("", **public, cookie=f"gobetween={server.access.first}") as client:
+            assert "https://studies.example.org/enter#gb_" in client.post("/studies/study/link", data=form).text

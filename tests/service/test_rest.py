@@ -6,6 +6,7 @@ import re
 import threading
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ import gobetween as gb
 from gobetween.errors import FIXES
 from gobetween.service.home import Home, slug_of
 from gobetween.service.refusals import FIXES as WORDS
-from gobetween.study.desk import Desk
+from gobetween.study import commands
+from gobetween.study.desk import Desk, Wanted
 
 STUDY = "/api/v1/studies/study"
 
@@ -210,6 +212,73 @@ def test_many_clients_share_transactions_and_nothing_is_lost_or_doubled(server: 
     study = server.home.find("many").study("x")
     assert [row["status"] for row in study.export()] == ["told"] * 48
     assert study.doctor() == []
+
+
+def test_what_waits_together_is_done_together(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One transaction for all; one that is refused changes nothing, and a key is used once, however close two are."""
+    study = gb.Study.create(where, spec(delta=1e-9))
+    study.desk = desk = Desk(study.store, "study")
+    study.ask(6)
+    done, opened, writing = list[list[Wanted[Any]]](), list[str](), study.store.writing
+
+    def counted(name: str) -> Any:
+        opened.append(name)
+        return writing(name)
+
+    monkeypatch.setattr(study.store, "writing", counted)
+
+    def together(*told: tuple[int, str, float, str]) -> list[Any]:
+        made: list[Wanted[Any]] = [
+            Wanted(commands.tell(number, arm, reward, False, None, False), key, True, False, "me", bell=done.append)
+            for number, arm, reward, key in told
+        ]
+        opened.clear()
+        with desk._turn:
+            for wanted in made:
+                desk.later(wanted)
+        desk._worker.submit(lambda: None).result(20)
+        return made
+
+    found = together((0, "letter", 1.0, "a"), (1, "call", 0.0, "b"), (2, "letter", 0.0, "c"))
+    assert ([one.value.recorded for one in found], len(opened)) == ([True] * 3, 1)
+    found = together((3, "letter", 1.0, "d"), (3, "letter", 1.0, "d"), (4, "call", 1.0, "e"))
+    assert ([one.value.recorded for one in found], len(opened)) == ([True, False, True], 2)
+    found = together((5, "letter", 1.0, "f"), (0, "call", 1.0, "g"), (99, "call", 1.0, "h"))
+    assert found[0].value.recorded
+    assert [type(one.error) for one in found] == [type(None), gb.ConflictError, gb.StudyError]
+    assert sum(len(batch) for batch in done) == 9
+    assert [row["status"] for row in study.export()] == ["told"] * 6
+    assert [event["key"] for event in study.events() if event["kind"] == "told"] == ["a", "b", "c", "d", "e", "f"]
+    study.ask()
+    assert study.doctor() == []
+    study.close()
+
+
+def test_what_got_lost_on_its_way_to_the_store_is_done_anew_from_the_log(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = gb.Study.create(where, spec(delta=1e-9))
+    study.desk = Desk(study.store, "study")
+    study.ask(3)
+    writing, attempts = study.store.writing, list[str]()
+
+    @contextmanager
+    def flaky(name: str) -> Iterator[Any]:
+        with writing(name) as record:
+            yield record
+            attempts.append(name)
+            if len(attempts) % 2:
+                lost = gb.StoreError("the server went away")
+                lost.passing = True
+                raise lost
+
+    monkeypatch.setattr(study.store, "writing", flaky)
+    for number in range(3):
+        receipt = study.tell(number, arm="letter", reward=1)
+        assert (receipt.recorded, receipt.late) == (True, False)
+    monkeypatch.undo()
+    assert len(attempts) == 6
+    assert [event["kind"] for event in study.events()] == ["asked"] * 3 + ["told"] * 3
+    assert study.doctor() == []
+    study.close()
 
 
 def test_a_desk_follows_what_others_write(where: str) -> None:

@@ -25,6 +25,7 @@ FIXES: Mapping[str, str] = {
     "migrate": "gobetween doctor --migrate brings it up to date",
     "other-file": "name another file",
     "plugin": "or install the package that brings it, or name its module by gobetween --plugin MODULE",
+    "public-url": "say --public-url https://…",
     "r": "write negative-binomial:r=2, with yours",
     "rename": "or, if only the name is new, gobetween rename OLD NEW says so",
     "restore": "keep a copy of it before anything else; gobetween restore brings back a backup",

@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
@@ -15,15 +15,20 @@ from gobetween import __version__
 from gobetween.errors import StoreError
 from gobetween.pages.exports import csv_blocks
 from gobetween.service import models
-from gobetween.service.call import Called, Json, home_of, queries, recorded, who_of
+from gobetween.service.call import Called, Json, home_of, queries, recorded, soon, who_of
 from gobetween.service.home import Served, reachable, slug_of
 from gobetween.service.refusals import ForbiddenError
 from gobetween.study.opening import add_study
 from gobetween.study.spec import parse_study
 
-router = APIRouter(prefix="/api/v1")
+router = APIRouter(prefix="/api/v1", responses=models.REFUSALS)
 ONE = "/studies/{study}"
 PAGE = 1000  # events of one answer, at most
+
+
+def _content(kind: str) -> dict[int | str, dict[str, Any]]:
+    """An answer that is no JSON, for the OpenAPI document."""
+    return {200: {"content": {kind: {}}}}
 
 
 @router.get("/health", tags=["server"])
@@ -47,7 +52,7 @@ def create(request: Request, body: models.New) -> Json:
     """Make a study; `study` has the shape of a study.toml."""
     who, store = who_of(request), home_of(request).makes
     if store is None or who.store not in (None, store):
-        raise ForbiddenError("this server makes no studies: start it with --store")
+        raise ForbiddenError("this server makes no studies: whoever runs it must name a store for them")
     add_study(store, body.name, parse_study(body.study, "study"))
     return Json(summary(home_of(request).find(slug_of(body.name))), 201)
 
@@ -94,19 +99,19 @@ def events(
     return Json({"events": found, "next": found[-1]["seq"] if found else after})
 
 
-@router.get(f"{ONE}/export.csv", tags=["looking"])
+@router.get(f"{ONE}/export.csv", tags=["looking"], response_class=Response, responses=_content("text/csv"))
 def export_csv(call: Called) -> Response:
     """One row for each query."""
     return _file((text for _, text in csv_blocks(call.study)), "text/csv", f"{call.served.slug}.csv")
 
 
-@router.get(f"{ONE}/export.jsonl", tags=["looking"])
+@router.get(f"{ONE}/export.jsonl", tags=["looking"], response_class=Response, responses=_content("application/x-ndjson"))
 def export_jsonl(call: Called) -> Response:
     """One event on a line."""
     return _file((f"{line}\n" for line in call.study.lines()), "application/x-ndjson", f"{call.served.slug}.jsonl")
 
 
-@router.get(f"{ONE}/report.zip", tags=["looking"])
+@router.get(f"{ONE}/report.zip", tags=["looking"], response_class=Response, responses=_content("application/zip"))
 def report(call: Called) -> Response:
     """A folder with a page: the answer, the figures and what was recorded."""
     packed = BytesIO()
@@ -127,15 +132,15 @@ def _attached(name: str) -> dict[str, str]:
 
 
 @router.post(f"{ONE}/ask", tags=["asking"])
-def ask(call: Called, body: models.Ask) -> Json:
+async def ask(call: Called, body: models.Ask) -> Json:
     """Whom to ask next."""
-    return queries(call.study.ask(**body.model_dump(), key=call.key))
+    return queries(await soon(call, lambda study: study.ask(**body.model_dump(), key=call.key)))
 
 
 @router.post(f"{ONE}/tell", tags=["asking"])
-def tell(call: Called, body: models.Tell) -> Json:
+async def tell(call: Called, body: models.Tell) -> Json:
     """Record an answer; the same again changes nothing."""
-    return recorded(call.study.tell(**body.model_dump(), key=call.key))
+    return recorded(await soon(call, lambda study: study.tell(**body.model_dump(), key=call.key)))
 
 
 @router.post(f"{ONE}/correct", tags=["asking"])

@@ -1,18 +1,26 @@
 """A request as routes see it: the study, who asks, the idempotency key; and how they answer."""
 
+import asyncio
 import json
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any
+from functools import cache
+from typing import Annotated, Any, TypeVar, cast
 
 from fastapi import Depends, Header, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from gobetween.export import json_safe
 from gobetween.service.access import Who
 from gobetween.service.home import Home, Served
 from gobetween.study.checks import check_text
+from gobetween.study.desk import Wanted
 from gobetween.study.study import Study
 from gobetween.study.transaction import Receipt, StudyQuery
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -43,9 +51,12 @@ Actor = Annotated[
 ]
 
 
-def call_of(request: Request, study: str, idempotency_key: Key = None, actor: Actor = None) -> Call:
+async def call_of(request: Request, study: str, idempotency_key: Key = None, actor: Actor = None) -> Call:
     """What an administrator asks for; `study` is the name in the address."""
-    served, who = home_of(request).find(study), who_of(request)
+    home, who = home_of(request), who_of(request)
+    served = home.known(study)
+    if served is None:
+        served = await run_in_threadpool(home.find, study)
     who.check(served)
     check_text("X-Actor", actor, 200)
     made = served.study(actor or who.label)
@@ -56,6 +67,47 @@ def call_of(request: Request, study: str, idempotency_key: Key = None, actor: Ac
 
 
 Called = Annotated[Call, Depends(call_of)]
+
+
+class Noted(Study):
+    """Writes down the command instead of carrying it out."""
+
+    wanted: Wanted[Any] | None = None
+
+    def _carry_out(self, wanted: Wanted[T]) -> T:
+        self.wanted = wanted
+        return cast(T, None)
+
+
+async def soon(call: Call, act: Callable[[Study], T]) -> T:
+    """What a command of a study gives, without a thread that waits for it: for what many want at once."""
+    noted, loop = Noted(call.study.store, call.study.name, call.study.actor), asyncio.get_running_loop()
+    noted.drawn = call.study.drawn
+    act(noted)
+    wanted: Wanted[T] | None = noted.wanted
+    assert wanted is not None
+    wanted.waiter, wanted.bell = loop.create_future(), _bell(loop)
+    call.served.desk.later(wanted)
+    await wanted.waiter
+    if wanted.error is not None:
+        raise wanted.error
+    return cast(T, wanted.value)
+
+
+@cache
+def _bell(loop: asyncio.AbstractEventLoop) -> Callable[[list[Wanted[Any]]], None]:
+    """Wakes a loop, once for many."""
+
+    def wake(batch: list[Wanted[Any]]) -> None:
+        for wanted in batch:
+            if not wanted.waiter.done():  # whoever waited may have gone
+                wanted.waiter.set_result(None)
+
+    def ring(batch: list[Wanted[Any]]) -> None:
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(wake, batch)
+
+    return ring
 
 
 class Json(Response):

@@ -45,7 +45,7 @@ def enter(request: Request, body: Entry) -> Response:
         raise TokenError(REFUSED)
     to = "/" if who.admin else f"{INBOX}{who.id}"
     answer = Json({"to": to})
-    _set_cookie(answer, request, to, body.token, None if who.expires is None else LONGEST)
+    _set_cookie(answer, request, to, body.token, None if who.admin else LONGEST)
     return answer
 
 

@@ -58,7 +58,7 @@ def filled(request: Request, form: Form) -> Response:
             return _page(request, form, before=f"<h2>What it would cost</h2>{cost}<h2>The study</h2>")
         store = home_of(request).makes
         if store is None:
-            raise NotFoundError("this server makes no studies: start it with --store")
+            raise NotFoundError("this server makes no studies: whoever runs it must name a store for them")
         add_study(store, form.get("name", ""), parse_study(data, SOURCE))
         return RedirectResponse(f"/studies/{slug_of(form['name'])}", 303)
     except GoBetweenError as error:

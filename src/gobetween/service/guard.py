@@ -103,7 +103,7 @@ class Guard:
     def _check_origin(self, scope: Scope, headers: Headers) -> None:
         """Neither a name that somebody else points here, nor a page of somebody else."""
         if headers.get("host", "").lower() not in self._address.hosts:
-            raise ForbiddenError("the server is not known by this name: start it with --public-url")
+            raise ForbiddenError("the server is not known by this name: whoever runs it must say its public address")
         origin = headers.get("origin")
         if scope["method"] in SAFE:
             return

@@ -58,6 +58,10 @@ class Home:
                 self._add(self._whole, name)
         return sorted(self._served.values(), key=lambda served: served.name)
 
+    def known(self, slug: str) -> Served | None:
+        """A study that is served already, without a look into a store."""
+        return self._served.get(slug)
+
     def find(self, slug: str) -> Served:
         """A study by its name in addresses."""
         if slug not in self._served:

@@ -18,7 +18,7 @@ from gobetween.study.transaction import Receipt, Transaction, state_now
 
 T = TypeVar("T")
 LAST = 10  # answers that an inbox shows
-router = APIRouter(prefix="/api/v1/inbox", tags=["inbox"])
+router = APIRouter(prefix="/api/v1/inbox", tags=["inbox"], responses=models.REFUSALS)
 
 
 @dataclass(frozen=True)

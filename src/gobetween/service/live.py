@@ -2,6 +2,7 @@
 
 import asyncio
 import html
+import logging
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from gobetween.service.home import Served
 from gobetween.service.metrics import Tally
 from gobetween.study.transaction import shown
 
+log = logging.getLogger("gobetween")
 LOOK, REST, STALE, ALIVE = 0.5, 2.0, 60.0, 15.0  # seconds between looks, changes, renderings of the same, signs of life
 
 
@@ -82,6 +84,9 @@ class Watch:
                         self._changed.notify_all()
             except GoBetweenError:  # the store is away for a moment
                 rest = REST
+            except Exception:  # a bug, which must not leave pages behind for good
+                log.exception("the page of %s cannot be rendered", self.served.name)
+                rest = ALIVE
             await asyncio.sleep(rest)
         self._task = None
 

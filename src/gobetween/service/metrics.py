@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse
 
+from gobetween.service import models
 from gobetween.service.access import Who
 from gobetween.service.call import home_of, who_of
 from gobetween.service.home import Home, Served
 
-router = APIRouter(prefix="/api/v1", tags=["server"])
+router = APIRouter(prefix="/api/v1", tags=["server"], responses=models.REFUSALS)
 
 
 class Tally:

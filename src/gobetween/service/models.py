@@ -122,3 +122,37 @@ class New(Body):
 
     name: Annotated[str, Field(max_length=200)]
     study: dict[str, Any]
+
+
+class Trouble(BaseModel):
+    """What is wrong, in one sentence and as data."""
+
+    kind: str
+    sentence: str
+    what: str
+    where: list[str | int]
+    fix: dict[str, str] | None
+
+
+class Refusal(BaseModel):
+    """Nothing has changed."""
+
+    format: int
+    error: Trouble
+
+
+#: What any route may answer besides what is asked for.
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Refusal, "description": words}
+    for status, words in {
+        401: "No valid token.",
+        403: "Not for this token.",
+        404: "There is no such thing.",
+        405: "Not this method.",
+        409: "It contradicts what was said before, or an alarm breaks the guarantee.",
+        413: "Too large.",
+        422: "Refused.",
+        429: "Too many tokens that are not valid.",
+        503: "The store does not answer: try again.",
+    }.items()
+}

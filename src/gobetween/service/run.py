@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
-from gobetween.errors import StudyError
+from gobetween.errors import Fix, StudyError
 from gobetween.service.access import Access
 from gobetween.service.app import make_app
 from gobetween.service.guard import Address
@@ -20,7 +20,7 @@ SWITCH = 0.0005  # seconds after which a thread that computes lets another go on
 def serve(home: Home, host: str, port: int, public_url: str | None, say: Callable[[str, str], None]) -> None:
     """Listen until someone stops it; `say` is told the address and the link for the administrator."""
     if host not in LOOPBACK and public_url is None:
-        raise StudyError(f"--host {host}: others can reach that, so say by which name they do: --public-url https://…")
+        raise StudyError(f"{host}: others can reach that, and nobody has said by which name they do", fix=Fix("public-url"))
     origin = None if public_url is None else origin_of(public_url)
     sock = listening(host, port)
     try:
@@ -47,7 +47,7 @@ def origin_of(url: str) -> str:
     """Scheme and name of an address, as browsers say them."""
     found = urlsplit(url)
     if found.scheme not in ("http", "https") or not found.hostname or found.path not in ("", "/") or found.query or "@" in url:
-        raise StudyError(f"--public-url {url!r}: write scheme and name only, such as https://studies.example.org")
+        raise StudyError(f"public address {url!r}: write scheme and name only, such as https://studies.example.org")
     return f"{found.scheme}://{found.netloc.lower()}"
 
 
@@ -60,8 +60,13 @@ def address_of(port: int, origin: str | None) -> Address:
 
 def listening(host: str, port: int) -> socket.socket:
     """A socket that waits for connections."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, for asyncio to send without delay
     try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=512)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((host, port))
+        sock.listen(512)
+        return sock
     except OSError as error:
-        raise StudyError(f"{host}:{port}: cannot listen there ({error.strerror}): say another --port or --host") from None
+        sock.close()
+        raise StudyError(f"{host}:{port}: cannot listen there ({error.strerror}): choose another port or host") from None

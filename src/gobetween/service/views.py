@@ -47,7 +47,7 @@ def home(request: Request) -> HTMLResponse:
     )
     new = '<p><a href="/new">A new study, or what it would cost</a></p>'
     leave = f'<form method="post" action="/leave">{_proof(request)}<button>Leave</button></form>'
-    empty = "<p>There is no study here yet: <code>gobetween init</code> makes one.</p>"
+    empty = "<p>There is no study here yet.</p>"
     return shown("Studies", (f'<ul class="list">{rows}</ul>' if rows else empty) + new + leave)
 
 
@@ -172,7 +172,7 @@ def link(request: Request, call: Called, form: Form) -> Response:
     body = (
         f"<p>Pass this link on to {html.escape(form['mediator'])}; it is shown only now, and valid for {DAYS:.0f} days. "
         f"Whoever has it answers for {html.escape(form['mediator'])}.</p><p><code>{html.escape(url)}</code></p>"
-        f"<p>To make it worthless: <code>gobetween token revoke {row.id}</code></p>"
+        f"<p>Its number is {row.id}: whoever runs the server can revoke it.</p>"
         f'<p><a href="/studies/{call.served.slug}">Back to the study</a></p>'
     )
     return shown("A personal link", body)

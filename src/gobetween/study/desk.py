@@ -9,6 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
@@ -37,6 +38,10 @@ class Wanted(Generic[T]):
     value: T | None = None
     error: BaseException | None = None
     done: bool = False
+    bell: Callable[[list["Wanted[Any]"]], None] | None = None
+    """Rung when it is done, once for all that share a transaction and this bell."""
+    waiter: Any = None
+    """Who waits for it, if that is not a thread."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ class Desk:
         self.store, self.name = store, name
         self._turn, self._waiting = threading.Lock(), deque[Wanted[Any]]()
         self._kept: Kept | None = None
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix=f"desk of {name}")
 
     def do(self, wanted: "Wanted[T]") -> T:
         """Wait for a turn; whoever has it does what others want as well."""
@@ -65,6 +71,16 @@ class Desk:
         if wanted.error is not None:
             raise wanted.error
         return cast(T, wanted.value)
+
+    def later(self, wanted: "Wanted[Any]") -> None:
+        """Take it and come back at once; its bell says when it is done."""
+        self._waiting.append(wanted)
+        self._worker.submit(self._drain)
+
+    def _drain(self) -> None:
+        with self._turn:
+            while self._waiting:
+                self._serve(self._next())
 
     def _next(self) -> list[Wanted[Any]]:
         """Those that come first and can share a transaction; each key once, for the record does not know yet what they do."""
@@ -87,7 +103,8 @@ class Desk:
                     self._serve([one])
                 return
             for one in batch:
-                one.error, one.done = error, True
+                one.error = error
+            _finish(batch)
             if not isinstance(error, Exception):
                 raise
 
@@ -103,8 +120,7 @@ class Desk:
             Transaction(record, state, "", events, rows).save()
         if record.seq and all(one.command.name != "tell-all" for one in batch):  # that may only have tried
             self._kept = Kept(record.seq, record.seal(record.seq), state)
-        for one in batch:
-            one.done = True
+        _finish(batch)
 
     def _state(self, record: StudyRecord) -> StudyState:
         """As the log says; what is kept is used once, so that nothing half done is used again."""
@@ -114,6 +130,13 @@ class Desk:
         for event in record.events(kept.seq) if kept.seq < record.seq else ():
             kept.state.apply(event)
         return kept.state
+
+
+def _finish(batch: list[Wanted[Any]]) -> None:
+    for one in batch:
+        one.done = True
+    for bell in {one.bell for one in batch if one.bell is not None}:
+        bell([one for one in batch if one.bell == bell])
 
 
 def patiently(attempt: Callable[[bool], T]) -> T:

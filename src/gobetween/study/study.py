@@ -333,14 +333,17 @@ class Study:
         if key == "":
             raise StudyError("key: must not be empty")
         own, known = key or self.drawn or f"auto-{uuid4()}", (key or self.drawn) is not None
-        if self.desk is not None:
-            return self.desk.do(Wanted(command, own, known, key is None, self.actor))
-        return patiently(lambda again: self._try(command, own, again or known, key is None))
+        return self._carry_out(Wanted(command, own, known, key is None, self.actor))
 
-    def _try(self, command: Command[T], key: str, known: bool, drawn: bool) -> T:
+    def _carry_out(self, wanted: Wanted[T]) -> T:
+        if self.desk is not None:
+            return self.desk.do(wanted)
+        return patiently(lambda again: self._try(wanted, again))
+
+    def _try(self, wanted: Wanted[T], again: bool) -> T:
         with self.store.writing(self.name) as record:
-            tx = Transaction(record, state_of(record), self.actor)
-            answer = command.run(tx, key, known, drawn)
+            tx = Transaction(record, state_of(record), wanted.actor)
+            answer = wanted.command.run(tx, wanted.key, again or wanted.known, wanted.drawn)
             tx.save()
         if tx.refused is not None:
             raise tx.refused
