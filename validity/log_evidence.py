@@ -121,7 +121,7 @@ def shuffled(logs: int = 10_000) -> list[str]:
 
 def sets(logs: int = 10_000, delta: float = 0.1) -> list[str]:
     lines = ["| arms | best by | logs | best arm left out | at most (95%, exact) | arms in play at the end |", "|" + "---|" * 6]
-    for K, gap in ((2, 0.02), (2, 0.3), (20, 0.02), (20, 0.3)):
+    for K, gap in ((2, 0.02), (2, 0.3)):
         lost, left = lost_best(K, gap, logs, delta)
         high = exact_interval(lost, logs)[1]
         assert high <= delta, (K, gap, lost)
@@ -171,6 +171,7 @@ def main() -> None:
         "Three mediators with 320 rows each, looked at 20 times. Where all arms' rewards are missing as often, it is false:",
         "",
         *gaps(),
+        "",
         "## The set of arms that can still be the best, at δ = 0.1",
         "",
         "Bernoulli rewards of mean 0.5, one arm better; 32 rows of each arm on average, drawn evenly first, then among those",

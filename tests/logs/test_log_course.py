@@ -76,6 +76,16 @@ def test_a_policy_that_drifts_for_no_gain_is_no_learning() -> None:
     assert found.adaptive == ()
 
 
+def test_learning_is_told_from_chance_where_sigma_is_not_known() -> None:
+    """The standard error of a gain is that of the spread that was seen."""
+    rng = np.random.default_rng(2)
+    half = ["a"] * 180 + ["b"] * 120, ["a"] * 60 + ["b"] * 240
+    arms = [arm for part in half for arm in rng.permutation(part)]
+    found = gb.analyse_logs({"arm": arms, "reward": rng.standard_normal(600)}, family=gb.Gaussian(sigma=None))
+    assert any(alarm.raised for alarm in found.alarms if alarm.kind == "policy-drift")
+    assert found.adaptive == ()
+
+
 def test_steady_mediators_may_be_replayed() -> None:
     """False alarms, at a level that the mediators share, are rarer than it."""
     assert false_drifting(300, 0.05) <= 15

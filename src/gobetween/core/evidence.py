@@ -107,8 +107,8 @@ def in_play(family: Family, tally: Tally, delta: float, pairs: float | None = No
     if not len(seen):
         return still
     leader = int(seen[np.argmax(tally.mu_hat[seen])])
-    low = mean_intervals(family, tally.N_a[seen], tally.S_a[seen], limit)[:, 0]
-    sure = seen[np.argsort(-low, kind="stable")][:OTHERS]
+    low = [arm.low for arm in arm_reports(family, [""] * len(seen), tally, delta, seen.tolist())]
+    sure = seen[np.argsort(-np.array(low), kind="stable")][:OTHERS]
     for a in (*sure.tolist(), leader):
         rule_out(family, tally, PRODUCT, index(a), limit, still)
     return still

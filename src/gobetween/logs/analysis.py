@@ -162,7 +162,7 @@ def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: 
         sources=sources,
         notes=remarks(stats, options),
         traffic=_traffic(stats, still) if options.question == BEST else None,
-        adaptive=adaptive_mediators(family, stats, found.alarms),
+        adaptive=adaptive_mediators(plug_in(learnt), stats, found.alarms),
         stretches=stretches_of(stats),
     )
 
