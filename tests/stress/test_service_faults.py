@@ -20,7 +20,7 @@ import gobetween as gb
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "benchmarks"))
 Report = Callable[[str, float, str], None]
 CLIENTS = 32
-NAMES = {"sqlite": "SQLite", "postgres": "PostgreSQL"}
+NAMES = {"sqlite": "SQLite", "postgres": "PostgreSQL (without fsync, as tests run it)"}
 
 
 @pytest.fixture(autouse=True)
