@@ -41,6 +41,8 @@ CALLS = {
     "check": [],
     "backup": ["copy.sqlite"],
     "restore": ["copy.sqlite"],
+    "serve": [],
+    "token": ["list"],
 }
 CASES = [
     *([name, *rest] for name, rest in CALLS.items()),

@@ -13,7 +13,7 @@ from gobetween.logs.report import LogReport
 from gobetween.pages.blocks import Block, Grid, Text
 
 TOP, TOP_MEDIATORS, TOP_ARMS = 25, 12, 8  # arms in a table, mediators in one, and arms of each of them
-ELSEWHERE = "which --json and --csv have"
+ELSEWHERE = "which JSON and CSV have"
 
 
 def top_arms(found: LogReport) -> Sequence[ArmReport]:
