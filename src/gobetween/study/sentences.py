@@ -100,7 +100,7 @@ def gap_words(outlook: Outlook | None) -> list[str]:
 
 def _between(ahead: Forecast) -> str:
     if math.isinf(ahead.high):
-        return f"9 times of 10 {_rough(ahead.low):,} or more"
+        return f"9 times of 10 at least {_rough(ahead.low):,}"
     return f"8 times of 10 between {_rough(ahead.low):,} and {_rough(ahead.high):,}"
 
 
