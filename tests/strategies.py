@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 import gobetween as gb
@@ -14,6 +15,9 @@ from gobetween.core.jit import ENABLED
 COMPILED = ("gaussian", "bernoulli")
 #: Is this `make stress`?
 WILD = os.environ.get("HYPOTHESIS_PROFILE") == "wild"
+
+#: For what would compile much that no other test needs: it runs in the part of `make test` without the JIT, and in `make stress`.
+plain_only = pytest.mark.skipif(ENABLED and not WILD, reason="tested without the JIT, where nothing is compiled")
 
 
 def here(families: Iterable[gb.Family]) -> list[gb.Family]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from strategies import plain_only
 
 import gobetween as gb
 from gobetween.cli import gobetween
@@ -72,6 +73,7 @@ def test_mistakes_are_one_sentence(place: Path, word: str, says: str) -> None:
     assert says in told(caught)
 
 
+@plain_only
 def test_a_study_keeps_its_question(place: Path) -> None:
     spec = gb.StudySpec.from_toml("study.toml")
     assert spec.question == gb.TopM(2)

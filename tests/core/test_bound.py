@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import problems
+from strategies import here, plain_only, problems
 
 import gobetween as gb
 
@@ -221,6 +221,7 @@ def test_an_unreachable_tolerance_is_inexact_but_true() -> None:
     brackets(bound)
 
 
+@plain_only
 def test_a_bounded_family_is_labelled_a_proxy() -> None:
     bound = gb.lower_bound(gb.Problem([0.8, 0.3], family=gb.Bounded(0.0, 1.0)))
     assert bound.is_proxy
@@ -228,7 +229,7 @@ def test_a_bounded_family_is_labelled_a_proxy() -> None:
     assert not gb.lower_bound(EXPERIMENT_1).is_proxy
 
 
-@pytest.mark.parametrize("family", [gb.Bernoulli(), gb.Poisson()], ids=lambda f: f.name)
+@pytest.mark.parametrize("family", here([gb.Bernoulli(), gb.Poisson()]), ids=lambda f: f.name)
 def test_means_on_the_boundary(family: gb.Family) -> None:
     for means in ([1.0, 0.0, 0.5], [1.0, 0.9, 0.0], [0.3, 0.0, 0.0]):
         bound = gb.lower_bound(gb.Problem(means, [[0.2, 0.3, 0.5], [0.6, 0.4, 0.0]], family=family))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import problems
+from strategies import plain_only, problems
 
 import gobetween as gb
 from gobetween.core.design import GAPS, best_newcomer, halving_newcomer, pull_worths
@@ -166,6 +166,7 @@ def test_a_tolerance_of_two_gaussian_arms_adds_to_the_gap(sigma: float) -> None:
     assert [T for _, T in found] == pytest.approx([8.0 * sigma**2 / (0.4 + eps) ** 2 for eps, _ in found], rel=2e-3)
 
 
+@plain_only
 def test_a_tolerance_is_not_offered_where_the_question_is_not() -> None:
     assert gb.design_of(gb.lower_bound(gb.Problem([2.0, 1.0], family=gb.Exponential()))).tolerances == ()
     wide = gb.design_of(gb.lower_bound(gb.Problem([0.9, 0.1], family=gb.Bernoulli()))).tolerances

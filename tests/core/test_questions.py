@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize, minimize_scalar
-from strategies import here
+from strategies import here, plain_only
 
 import gobetween as gb
 from gobetween.core.eprocess import PRODUCT, log_evalue
-from gobetween.core.jit import ENABLED
 from gobetween.core.question import answers_at, pairs_of
 from gobetween.core.questions import shifted_evidence
 from gobetween.core.state import Tally
@@ -30,7 +29,7 @@ FAMILIES: dict[str, gb.Family] = {
 }
 HERE = [family.name for family in here(FAMILIES.values())]
 #: Each question would be compiled anew with each family: one is tested compiled, all of them in the part without the JIT.
-in_plain_python = pytest.mark.skipif(ENABLED, reason="tested without the JIT, where nothing is compiled")
+in_plain_python = plain_only
 
 
 @pytest.mark.parametrize("name", HERE)

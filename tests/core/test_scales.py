@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from long_paths import answers_needed, small_problem
+from strategies import here
 
 import gobetween as gb
 from gobetween.core.alarms import log_difference
@@ -18,7 +19,7 @@ from gobetween.core.jit import ENABLED
 from gobetween.core.state import Tally
 from gobetween.core.transport import evidence
 
-CLOSE = [
+CLOSE: list[tuple[gb.Family, list[float]]] = [
     (gb.Poisson(), [1e5, 99_850.0]),
     (gb.Poisson(), [1000.0, 998.5]),
     (gb.Bernoulli(), [0.5, 0.4999]),
@@ -35,7 +36,7 @@ CLOSE = [
 ]
 
 
-@pytest.mark.parametrize(("family", "means"), CLOSE, ids=str)
+@pytest.mark.parametrize(("family", "means"), [case for case in CLOSE if here([case[0]])], ids=str)
 def test_close_means_are_told_apart(family: gb.Family, means: list[float]) -> None:
     ours, paper = np.mean([answers_needed(family, means, 0.05, seed) for seed in range(10)], axis=0)
     assert ours <= 1.5 * paper

@@ -10,6 +10,7 @@ from typing import Any
 import naive
 import numpy as np
 import pytest
+from strategies import plain_only
 from unknown_paths import false_claims
 
 import gobetween as gb
@@ -125,6 +126,7 @@ def told(one: gb.Learner, answers: list[tuple[str, float]]) -> gb.Learner:
     return one
 
 
+@plain_only
 def test_corrections_casts_and_saved_learners() -> None:
     rng = np.random.default_rng(4)
     answers = [("abc"[i % 3], float(rng.normal() + (2.0, 0.5, 0.0)[i % 3])) for i in range(60)]
@@ -149,6 +151,7 @@ def test_corrections_casts_and_saved_learners() -> None:
     assert low < 2.0 < high
 
 
+@plain_only
 def test_logs_in_one_piece_in_parallel_and_in_a_study(tmp_path: Path) -> None:
     rng = np.random.default_rng(8)
     arms = rng.choice(["a", "b", "c"], 120).tolist()

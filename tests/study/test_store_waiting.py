@@ -25,7 +25,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, seconds in (("TURN", 0.5), ("SILENCE", 2.0), ("ASLEEP", 0.5)):
         monkeypatch.setattr(bounded, name, seconds)
     monkeypatch.setattr(database, "PATIENCE", 1.0)
-    monkeypatch.setattr("gobetween.study.study.PATIENCE", 1.0)
+    monkeypatch.setattr("gobetween.study.desk.PATIENCE", 1.0)
 
 
 def took(act: Callable[[], object]) -> float:
