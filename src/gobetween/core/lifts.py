@@ -14,7 +14,7 @@ import numpy as np
 
 from gobetween.core.eprocess import Pairing
 from gobetween.core.family import Family, log_mixture, span
-from gobetween.core.jit import leaf
+from gobetween.core.jit import leaf, part
 from gobetween.core.narrow import with_narrow
 from gobetween.core.state import Tally
 from gobetween.core.types import Floats, Ints
@@ -22,7 +22,7 @@ from gobetween.core.types import Floats, Ints
 #: Σ η_c for four arms: how much weight the arms that are neither leader nor rival put on being lower than claimed.
 WATCH = 0.15
 #: Arms from which on a table is made.
-MANY = 60
+MANY = 120
 PLACES, TRIES, CLOSE = 128, 60, 0.1
 
 
@@ -52,7 +52,7 @@ def watchfulness(K: int) -> float:
     return WATCH * (math.log(K - 1) / math.log(3.0)) / (K - 2) if K > 2 else 0.0
 
 
-@leaf
+@part
 def lift_cost(family: Family, tally: Tally, pairing: Pairing, eta: float, c: int, x: float, up: float) -> float:
     """Ln R_c − ln(1 − η) when c's mean is that of coordinate x or higher.
 
