@@ -22,7 +22,7 @@ from gobetween.core.types import Floats, Ints
 #: Σ η_c for four arms: how much weight the arms that are neither leader nor rival put on being lower than claimed.
 WATCH = 0.15
 #: Arms from which on a table is made.
-MANY = 120
+MANY = 60
 PLACES, TRIES, CLOSE = 128, 60, 0.1
 
 
