@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 import gobetween as gb
-from gobetween.core.evidence import arm_report, in_play, resolvable, weigh
+from gobetween.core.evidence import arm_reports, in_play, resolvable, weigh
 from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.stopper import glr
 
@@ -61,7 +61,7 @@ def one_side(family: Any, n: int, S: float, mean: float, side: float) -> float:
 def test_a_confidence_sequence_spends_its_share_of_delta_on_both_sides(family: Any, arms: int) -> None:
     """Ville: P(M ever ≥ K/δ) ≤ δ/K for M = (M⁺ + M⁻)/2, a martingale at the true mean; K arms make δ together."""
     n, S, delta = 50, 85.0 if family.name == "geometric" else 35.0, 0.05
-    report = arm_report(family, "a", tally((n, S), *[(9, 4.0)] * (arms - 1)), 0, delta)
+    (report,) = arm_reports(family, ["a"], tally((n, S), *[(9, 4.0)] * (arms - 1)), delta, [0])
     for end in (report.low, report.high):
         both = np.logaddexp(one_side(family, n, S, end, 1.0), one_side(family, n, S, end, -1.0)) - math.log(2.0)
         assert both == pytest.approx(math.log(arms / delta), abs=1e-6)

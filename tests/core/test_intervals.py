@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gobetween as gb
-from gobetween.core.evidence import arm_report, arm_reports
+from gobetween.core.evidence import arm_reports
 from gobetween.core.family import Family, two_sided
 from gobetween.core.intervals import interval_ends
 from gobetween.core.state import fill, new_tally
@@ -56,5 +56,5 @@ def test_many_arms_have_the_intervals_of_each() -> None:
     family, tally = gb.Bernoulli(), fill(new_tally(7), N, sums(gb.Bernoulli()))
     names = list("abcdefg")
     whole = arm_reports(family, names, tally, 0.05)
-    assert whole == tuple(arm_report(family, name, tally, a, 0.05) for a, name in enumerate(names))
+    assert whole == tuple(arm_reports(family, [name], tally, 0.05, [a])[0] for a, name in enumerate(names))
     assert (whole[-1].estimate, whole[-1].low, whole[-1].high) == (None, 0.0, 1.0)

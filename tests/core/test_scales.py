@@ -14,7 +14,7 @@ import gobetween as gb
 from gobetween.core.alarms import log_difference
 from gobetween.core.conjugate import beta_mixture, gamma_mixture
 from gobetween.core.eprocess import PRODUCT, log_evalue
-from gobetween.core.evidence import arm_report
+from gobetween.core.evidence import arm_reports
 from gobetween.core.jit import ENABLED
 from gobetween.core.state import Tally
 from gobetween.core.transport import evidence
@@ -80,7 +80,7 @@ def test_large_counts_have_narrow_intervals_and_alarms(mean: float) -> None:
     spread = math.sqrt(mean / n)
     sums = np.array([n * mean, n * (mean - 12.0 * spread)])
     tally = Tally(np.array([n, n]), sums, sums / n)
-    report = arm_report(gb.Poisson(), "a", tally, 0, 0.1)
+    (report,) = arm_reports(gb.Poisson(), ["a"], tally, 0.1, [0])
     assert 2.0 * spread < mean - report.low < 8.0 * spread
     assert 2.0 * spread < report.high - mean < 8.0 * spread
     assert log_evalue(gb.Poisson(), tally, PRODUCT, 0, 1, -math.inf) > 10.0

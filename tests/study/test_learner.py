@@ -153,14 +153,14 @@ def test_it_stops_names_the_best_and_then_refuses() -> None:
     ids=lambda f: f.name,
 )
 def test_confidence_sequences_cover(family: gb.Family) -> None:
-    from gobetween.core.evidence import arm_report
+    from gobetween.core.evidence import arm_reports
     from gobetween.core.state import Tally
 
     rng, mean = np.random.default_rng(2), 1.7 if family.name == "geometric" else 0.7
     for n in (1, 3, 30, 300):
         S = sum(family.draw(mean, rng) for _ in range(n))
         counts = np.array([n, 1])
-        report = arm_report(family, "a", Tally(counts, np.array([S, 0.0]), np.array([S / n, 0.0])), 0, 0.01)
+        (report,) = arm_reports(family, ["a"], Tally(counts, np.array([S, 0.0]), np.array([S / n, 0.0])), 0.01, [0])
         assert report.low <= mean <= report.high
         assert report.low <= S / n <= report.high
     assert report.high - report.low < 2.5

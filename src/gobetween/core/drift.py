@@ -16,7 +16,7 @@ import numpy as np
 from gobetween.core.difference import least_total
 from gobetween.core.family import Family, divergence
 from gobetween.core.jit import jit, leaf
-from gobetween.core.mixtures import log_gamma
+from gobetween.core.mixtures import log_kt, log_likelihood
 from gobetween.core.types import Floats, Ints
 
 FIRST = 8
@@ -136,25 +136,11 @@ def log_policy_drift(before: Ints, counts: Ints, log_w: Floats) -> tuple[float, 
     """
     first, then, C = before.astype(np.float64), (counts - before).astype(np.float64), len(counts)
     n, m = first.sum(axis=1, keepdims=True), then.sum(axis=1, keepdims=True)
-    log_kt = _log_kt(first) + _log_kt(then) - _log_likelihood(counts[None, :])
-    each = np.stack([_log_kt(np.stack([c, total - c], axis=2)) for c, total in ((first, n), (then, m))]).sum(axis=0)
-    alone = each - _log_likelihood(np.stack([counts, counts.sum() - counts], axis=1))[None, :]
-    shares = np.column_stack([log_kt - math.log(2.0), alone - math.log(2.0 * C)]) if C > 2 else log_kt[:, None]
+    together = log_kt(first) + log_kt(then) - log_likelihood(counts[None, :])
+    each = np.stack([log_kt(np.stack([c, total - c], axis=2)) for c, total in ((first, n), (then, m))]).sum(axis=0)
+    alone = each - log_likelihood(np.stack([counts, counts.sum() - counts], axis=1))[None, :]
+    shares = np.column_stack([together - math.log(2.0), alone - math.log(2.0 * C)]) if C > 2 else together[:, None]
     shares = np.where((n > 0) & (m > 0), shares, -np.inf)
     by_split = np.logaddexp.reduce(shares, axis=1) + log_w
     best = int(np.argmax(by_split))
     return float(np.logaddexp.reduce(by_split)), best, int(np.argmax(alone[best]))
-
-
-def _log_kt(counts: Floats) -> Floats:
-    """Ln of the Krichevsky–Trofimov probability of a sequence with these counts, along the last axis."""
-    C = counts.shape[-1]
-    parts = log_gamma((counts + 0.5).ravel()).reshape(counts.shape).sum(axis=-1) - C * math.lgamma(0.5)
-    whole = counts.sum(axis=-1) + C / 2
-    return np.asarray(parts + math.lgamma(C / 2) - log_gamma(whole.ravel()).reshape(whole.shape))
-
-
-def _log_likelihood(counts: Ints) -> Floats:
-    """The largest log-likelihood of a sequence with these counts, along the last axis."""
-    total = np.maximum(1, counts.sum(axis=-1, keepdims=True))
-    return np.asarray((counts * np.log(np.maximum(counts, 1) / total)).sum(axis=-1))

@@ -205,11 +205,6 @@ def next_look(t: int) -> int:
     return max(t + 1, math.ceil(1.04 * t))
 
 
-def arm_report(family: Family, name: str, tally: Tally, a: int, delta: float) -> ArmReport:
-    """An arm with its confidence sequence at level δ, shared among all arms."""
-    return arm_reports(family, (name,), tally, delta, (a,))[0]
-
-
 def arm_reports(
     family: Family, names: Sequence[str], tally: Tally, delta: float, only: Sequence[int] | None = None
 ) -> tuple[ArmReport, ...]:

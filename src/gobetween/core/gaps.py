@@ -12,31 +12,21 @@ import math
 
 import numpy as np
 
-from gobetween.core.mixtures import log_gamma
-from gobetween.core.types import Floats, Ints
+from gobetween.core.mixtures import log_kt, log_likelihood
+from gobetween.core.types import Ints
 
 
 def log_gap_evidence(m: Ints, n: Ints) -> float:
     """Ln E from missing rewards and rows [G] of each group; half of E is that of all groups together, half the mean over
     each of them against the rest.
     """
-    G, M, N = len(n), int(m.sum()), int(n.sum())
-    if G < 2 or M == 0:
+    G = len(n)
+    if G < 2 or not m.any():
         return 0.0
-    null = _log_likelihood(M, N)
-    together = _log_kt(m, n).sum() - null
+    groups = np.stack([m, n - m], axis=1)
+    null, each = float(log_likelihood(groups.sum(axis=0))), log_kt(groups.astype(np.float64))
+    together = each.sum() - null
     if G == 2:
         return float(together)
-    alone = _log_kt(m, n) + _log_kt(M - m, N - n) - null
+    alone = each + log_kt((groups.sum(axis=0) - groups).astype(np.float64)) - null
     return float(np.logaddexp.reduce([together - math.log(2.0), *(alone - math.log(2.0 * G))]))
-
-
-def _log_kt(m: Ints, n: Ints) -> Floats:
-    """Ln KT of m of n, for each group."""
-    one, other, all_rows = m.astype(np.float64), (n - m).astype(np.float64), n.astype(np.float64)
-    return np.asarray(log_gamma(one + 0.5) + log_gamma(other + 0.5) - log_gamma(all_rows + 1.0)) - math.log(math.pi)
-
-
-def _log_likelihood(m: int, n: int) -> float:
-    """The largest log-likelihood of m of n."""
-    return sum(k * math.log(k / n) for k in (m, n - m) if k)

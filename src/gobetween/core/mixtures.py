@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from gobetween.core.jit import jit, leaf
-from gobetween.core.types import Floats
+from gobetween.core.types import Floats, Ints
 
 #: Share of a mixture's weight on the useful side; the rest costs 0.01 nat and helps when counts are very unequal.
 USEFUL = 0.99
@@ -85,3 +85,17 @@ def with_conjugate(value: float, slope: float, smooth: float, smooth_slope: floa
 def log_gamma(x: Floats) -> Floats:
     """Ln Γ of each."""
     return np.array([math.lgamma(value) for value in x.tolist()])
+
+
+def log_kt(counts: Floats) -> Floats:
+    """Ln of the Krichevsky–Trofimov probability of a sequence with these counts, along the last axis."""
+    C = counts.shape[-1]
+    parts = log_gamma((counts + 0.5).ravel()).reshape(counts.shape).sum(axis=-1) - C * math.lgamma(0.5)
+    whole = counts.sum(axis=-1) + C / 2
+    return np.asarray(parts + math.lgamma(C / 2) - log_gamma(whole.ravel()).reshape(whole.shape))
+
+
+def log_likelihood(counts: Ints) -> Floats:
+    """The largest log-likelihood of a sequence with these counts, along the last axis."""
+    total = np.maximum(1, counts.sum(axis=-1, keepdims=True))
+    return np.asarray((counts * np.log(np.maximum(counts, 1) / total)).sum(axis=-1))

@@ -163,11 +163,6 @@ class LogStats:
         return replace(self, **names, N_ea=self.N_ea[order], S_ea=self.S_ea[order])
 
 
-def _sorted(names: Sequence[str]) -> Ints:
-    """Places of names in natural order."""
-    return np.array(sorted(range(len(names)), key=lambda i: natural(names[i])), np.int64)
-
-
 def _spread_out(moment: Moment, rows: Sequence[int], columns: Sequence[int], shape: tuple[int, int]) -> Moment:
     """A moment at these places of another cast; those that had not been seen then are at places behind."""
     K = len(moment.N_a)
