@@ -17,7 +17,7 @@ import numpy as np
 from gobetween.core.eprocess import Pairing, alone, beside, least_beside, least_pair, log_sum, pair_at, pooled
 from gobetween.core.family import Family, coordinate, span
 from gobetween.core.jit import leaf, part
-from gobetween.core.lifts import MANY, Lifts, lift_cost, new_lifts, sort_first, tabled_gain, there_is
+from gobetween.core.lifts import MANY, Lifts, begin_table, kept_gain, lift_cost, new_lifts, slot_of, sort_first, there_is
 from gobetween.core.narrow import narrow_reach
 from gobetween.core.state import Tally
 from gobetween.core.transport import evidence
@@ -66,7 +66,7 @@ def least_lift(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, x: fl
     least, paid = 0.0, 0.0
     for J in range(found):
         paid += lift[J]
-        least = min(least, paid - math.log(2.0 + J))
+        least = min(least, paid - ranks.lifts.ln[J + 1])
     return least + ranks.base
 
 
@@ -202,8 +202,6 @@ def tabled_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enou
     if worst >= enough > -math.inf or not up * slope_a <= 0.0:
         return worst
     g = 0
-    if lifts.made[0] == 0:
-        lifts.step[0] = 0.125 * abs(x_a - x_b)
     while there_is(family, tally, ranks.pairing, lifts, g, a, x_a, up) and up * (lifts.x[g] - y) > 0.0:
         g += 1
     psi = psi if up * slope_b >= 0.0 else least
@@ -211,7 +209,7 @@ def tabled_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enou
     while True:  # from y, with all above it, down to the next place, and so on
         gain, more = -most, there_is(family, tally, ranks.pairing, lifts, g, a, x_a, up)
         if more:
-            gain = tabled_gain(lifts, g, lift_cost(family, tally, ranks.pairing, lifts.eta, b, lifts.x[g], up))
+            gain = kept_gain(lifts.kept, lifts.slot[g], b)
         found = min(found, pair + base + gain)
         if found < enough:
             ranks.place[0] = y
@@ -234,11 +232,12 @@ def tabled_term(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, enou
 def least_evidence(family: Family, tally: Tally, ranks: Ranks, a: int, enough: float) -> float:
     """The least of a's terms over rivals b, or any number under `enough` once one is under it."""
     first, last, least = second_best(tally, a), ranks.hint[0], math.inf
-    ranks.lifts.made[0] = 0
-    if tally.N_a.shape[0] > MANY and ranks.place[0] == ranks.place[0] and tally.mu_hat[last] < tally.mu_hat[a]:
-        value = spoken(family, tally, ranks, a, last, ranks.place[0], enough)
-        if value < enough:
-            return value
+    if tally.N_a.shape[0] > MANY:
+        begin_table(ranks.lifts, 0.125 * abs(coordinate(family, tally.mu_hat[a]) - coordinate(family, tally.mu_hat[first])))
+        if ranks.place[0] == ranks.place[0] and tally.mu_hat[last] < tally.mu_hat[a]:
+            value = spoken(family, tally, ranks, a, last, ranks.place[0], enough)
+            if value < enough:
+                return value
     for k in range(-2, tally.N_a.shape[0]):  # who spoke against last and the strongest rival most often do so again
         b = last if k == -2 else first if k == -1 else k
         if b != a and (k == -2 or b != last) and (k < 0 or b != first):
@@ -255,11 +254,11 @@ def spoken(family: Family, tally: Tally, ranks: Ranks, a: int, b: int, x: float,
     """ln(v G_ab ∏R_c) where a, b and those whom it pays to lift have the mean of coordinate x: never less than the
     least; where one look tells on which side of `enough` it lies, any number there.
     """
-    value = pair_at(family, tally, ranks.pairing, a, b, x)[0]
-    if not value + ranks.base >= enough or value + ranks.base - math.log(tally.N_a.shape[0] - 1.0) >= enough:
-        return value + ranks.base
+    value, lifts = pair_at(family, tally, ranks.pairing, a, b, x)[0] + ranks.base, ranks.lifts
+    if not value >= enough or value - math.log(tally.N_a.shape[0] - 1.0) >= enough:
+        return value
     up = 1.0 if coordinate(family, tally.mu_hat[a]) > coordinate(family, tally.mu_hat[b]) else -1.0
-    return value + least_lift(family, tally, ranks, a, b, x, up)
+    return value + kept_gain(lifts.kept, slot_of(family, tally, ranks.pairing, lifts, a, x, up), b)
 
 
 @leaf

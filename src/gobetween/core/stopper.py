@@ -18,6 +18,7 @@ from gobetween.core.eprocess import PRODUCT, Pairing, log_evalue
 from gobetween.core.examiner import Examiner
 from gobetween.core.family import Family, surplus
 from gobetween.core.jit import by_type, inlined, jit, leaf, part
+from gobetween.core.lifts import forget_kept
 from gobetween.core.narrow import Narrow, add_to_narrow, give_up_narrow, new_narrow
 from gobetween.core.ranks import Ranks, largest_evidence, least_evidence, new_ranks, within_reach
 from gobetween.core.rule import Looks, StoppingRule, compiled_form, first_memory, observe, remember, statistic
@@ -71,6 +72,7 @@ class Stopper(NamedTuple):
             clear_contrast(self.ranks.pairing.contrast)
         if self.ranks.pairing.narrow.share > 0.0:
             self.ranks.pairing.narrow.sums[:] = 0.0
+        forget_kept(self.ranks.lifts)
 
     def answer(self, best: int, mask: Bools) -> None:
         """The leader alone."""
@@ -101,6 +103,7 @@ class Stopper(NamedTuple):
             give_up(self.ranks.pairing.contrast, a)
         if self.ranks.pairing.narrow.share > 0.0:
             give_up_narrow(self.ranks.pairing.narrow, a)
+        forget_kept(self.ranks.lifts)
 
     def saved(self) -> dict[str, Any]:
         """What depends on the order of answers, JSON-safe; the rest is in counts and sums."""
