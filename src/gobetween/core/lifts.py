@@ -25,11 +25,11 @@ from gobetween.core.types import Floats, Ints
 WATCH = 0.15
 #: Arms from which on a table is made.
 MANY = 60
-PLACES, TRIES, CLOSE = 128, 60, 0.1
+KEPT, PLACES, TRIES, CLOSE = 128, 112, 60, 0.1
 
 
 class Kept(NamedTuple):
-    """Costs at PLACES coordinates, those of the present table among them."""
+    """Costs at KEPT coordinates, those of the present table among them."""
 
     x: Floats  # [G] where; NaN: nothing is kept here
     cost: Floats  # [G, K] of every arm
@@ -59,9 +59,9 @@ class Lifts(NamedTuple):
 
 def new_lifts(K: int) -> Lifts:
     """An empty table."""
-    G = PLACES if K > MANY else 0
+    G = KEPT if K > MANY else 0
     cost, N, S, costs, before, after = np.full((6, G, K + 1), math.nan)
-    leader, found, table, slot = np.zeros((4, G), np.int64)
+    leader, found, table, slot = np.full((4, G), -1)
     kept = Kept(np.full(G, math.nan), cost, N, S, leader, costs, before, after, found, table, np.zeros(1, np.int64))
     ln, (step, gain) = np.log1p(np.arange(K + 1.0)), np.zeros((2, 1))
     return Lifts(watchfulness(K), ln, np.empty(G), slot, kept, np.zeros(2, np.int64), step, gain)
@@ -124,9 +124,9 @@ def where(lifts: Lifts, x: float) -> int:
     for slot in range(kept.x.shape[0]):
         if kept.x[slot] == x:
             return slot
-    slot = int((kept.last[0] + 1) % PLACES)
+    slot = int((kept.last[0] + 1) % KEPT)
     while kept.table[slot] == lifts.made[1]:
-        slot = (slot + 1) % PLACES
+        slot = (slot + 1) % KEPT
     kept.last[0], kept.x[slot], kept.leader[slot] = slot, x, -1
     kept.N[slot] = math.nan
     return slot
@@ -175,7 +175,7 @@ def there_is(family: Family, tally: Tally, pairing: Pairing, lifts: Lifts, g: in
         take(lifts, slot_of(family, tally, pairing, lifts, a, z if low <= z <= high else x, up))
         return True
     end, x, gain = low if up > 0.0 else high, lifts.x[made - 1], lifts.gain[0]
-    if x == end or gain <= CLOSE - lifts.ln[tally.N_a.shape[0] - 2] or made == PLACES // 2:
+    if x == end or gain <= CLOSE - lifts.ln[tally.N_a.shape[0] - 2] or made == PLACES:
         return False
     for _ in range(TRIES):
         z = x - up * lifts.step[0]
@@ -188,7 +188,7 @@ def there_is(family: Family, tally: Tally, pairing: Pairing, lifts: Lifts, g: in
         lifts.step[0] *= 0.5
     take(lifts, slot)
     wide = 2.0 * lifts.step[0]
-    if drop < 0.3 * CLOSE and z == wide * math.floor(z / wide):
+    if drop < 0.45 * CLOSE and z == wide * math.floor(z / wide):
         lifts.step[0] = wide
     return True
 
