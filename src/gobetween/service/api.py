@@ -53,7 +53,10 @@ def create(request: Request, body: models.New) -> Json:
     who, store = who_of(request), home_of(request).makes
     if store is None or who.store not in (None, store):
         raise ForbiddenError("this server makes no studies: whoever runs it must name a store for them")
-    add_study(store, body.name, parse_study(body.study, "study"))
+    spec = parse_study(body.study, "study")
+    if spec.notify is not None and spec.notify.command:
+        raise ForbiddenError("notify.command: a command is not taken from afar; write it into a study file where it is to run")
+    add_study(store, body.name, spec)
     return Json(summary(home_of(request).find(slug_of(body.name))), 201)
 
 

@@ -1,6 +1,6 @@
 """One command of a study at work inside a transaction: makes events, lets them happen, writes them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 from uuid import uuid4
@@ -9,6 +9,7 @@ from gobetween.core.voice import broken_words
 from gobetween.errors import AlarmError, Fix, StoreError, StudyError
 from gobetween.export import numbered
 from gobetween.study.events import Event, Verdict, row_after
+from gobetween.study.notify import ANSWERS, messages_of, overdue, waits
 from gobetween.study.record import QueryRow, StudyRecord
 from gobetween.study.spec import StudySpec
 from gobetween.study.state import FORMAT, StudyState
@@ -158,6 +159,10 @@ class Transaction:
             event["seq"] = i
         snapshot = self.state.to_dict() | {"seq": self.events[-1]["seq"]} if self._wants_snapshot() else None
         self.record.write(self.events, list(self.rows.values()), snapshot)
+        if (notify := self.state.spec.notify) is not None:
+            happened = list(worth_telling(self.events, self.state, "alarm" in notify.events))
+            if found := messages_of(notify, happened, self.state.spec.title, self.record.now):
+                self.record.post(found)
 
     def _wants_snapshot(self) -> bool:
         """A large snapshot is written now and then, so that all events together write no more than in proportion to them.
@@ -169,6 +174,26 @@ class Transaction:
             return True
         behind = self.events[-1]["seq"] - held.get("seq", self.record.seq)
         return bool(behind * PER_EVENT >= self.record.weight)
+
+
+def worth_telling(events: Sequence[Event], state: StudyState, alarms: bool) -> Iterator[dict[str, Any]]:
+    """What people may want to be told of what has happened."""
+    spec = state.spec
+    contacts = dict(zip(spec.mediators, spec.contacts, strict=True))
+    for event in events:
+        if event["kind"] in ("asked", "expired"):
+            words, who = (waits if event["kind"] == "asked" else overdue), event["mediator"]
+            yield words(event["query"], who, contacts.get(who, ""), event.get("until"))
+        elif event["kind"] == "stopped":
+            broken = alarm_words(state)
+            said = f"The study has stopped: {verdict_words(event)}." if broken is None else f"The study has stopped. {broken}"
+            verdict = {"verdict": event["verdict"], "arm": event["arm"] if broken is None else None}
+            yield {"about": f"stopped-{event['seq']}", "event": "stopped", "sentence": said, **verdict}
+    if alarms and any(event["kind"] in ANSWERS for event in events):
+        for alarm in state.learner.account(visible=False).alarms:
+            if alarm.raised:
+                about = {"about": f"alarm-{alarm.kind}-{alarm.subject}", "event": "alarm", "sentence": alarm.words}
+                yield about | {"alarm": alarm.kind, "subject": alarm.subject, "breaks": alarm.breaks}
 
 
 def due(state: StudyState, now: float) -> Iterator[tuple[str, dict[str, Any]]]:
