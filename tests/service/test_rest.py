@@ -4,20 +4,23 @@ import io
 import json
 import re
 import threading
+import time
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from reminder_parts import hook
 from service_parts import Running, running, spec
 
 import gobetween as gb
 from gobetween.errors import FIXES
 from gobetween.service.home import Home, slug_of
 from gobetween.service.refusals import FIXES as WORDS
+from gobetween.service.reminders import delivering
 from gobetween.study import commands
 from gobetween.study.desk import Desk, Wanted
 
@@ -325,3 +328,27 @@ def test_two_studies_of_one_name_are_refused(tmp_path: Path) -> None:
         gb.Study.create(tmp_path / folder / "s.sqlite", spec()).close()
     with pytest.raises(gb.StudyError, match="two studies are called 'study': serve them by two servers"):
         Home([str(tmp_path / "a" / "s.sqlite"), str(tmp_path / "b" / "s.sqlite")])
+
+
+def test_a_command_is_not_taken_from_afar(server: Running, client: httpx.Client) -> None:
+    arms, mediators = [{"name": "a"}, {"name": "b"}], [{"name": "x"}]
+    body = {"name": "afar", "study": {"arms": arms, "mediators": mediators, "notify": {"command": ["true"]}}}
+    refused = client.post("/api/v1/studies", json=body)
+    assert (refused.status_code, refused.json()["error"]["what"].split(":")[0]) == (403, "notify.command")
+    assert "afar" not in [one["name"] for one in client.get("/api/v1/studies").json()["studies"]]
+
+
+def test_a_server_delivers_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gobetween.service.reminders.POLL", 0.05)
+    path = str(tmp_path / "s.sqlite")
+    gb.Study.create(path, spec(notify={"webhook": "GOBETWEEN_HOOK"}), "study").close()
+    with hook() as receiver:
+        monkeypatch.setenv("GOBETWEEN_HOOK", receiver.url)
+        monkeypatch.setenv("GOBETWEEN_HOOK_SECRET", "whisper")
+        home = Home(store=path)
+        with closing(home), delivering(home):
+            home.find("study").study("me").ask()
+            deadline = time.monotonic() + 20
+            while not receiver.got and time.monotonic() < deadline:
+                time.sleep(0.02)
+    assert [(body["event"], body["study"]) for body in receiver.bodies] == [("waiting", "study")]
