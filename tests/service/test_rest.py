@@ -352,3 +352,66 @@ def test_a_server_delivers_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             while not receiver.got and time.monotonic() < deadline:
                 time.sleep(0.02)
     assert [(body["event"], body["study"]) for body in receiver.bodies] == [("waiting", "study")]
+
+
+def test_the_short_way_answers_as_the_long_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asking and telling pass fewer layers than other requests; what is answered must be the same, whatever is sent."""
+    path = str(tmp_path / "s.sqlite")
+    for name in ("short", "long"):
+        gb.Study.create(path, spec(), name).close()
+    sent: list[tuple[str, bytes, dict[str, str]]] = [
+        ("ask", b"{}", {}),
+        ("ask", b'{"n": 2}', {"idempotency-key": "k", "x-actor": "me"}),
+        ("ask", b'{"n": 2}', {"idempotency-key": "k"}),
+        ("ask", b'{"n": 3}', {"idempotency-key": "k"}),
+        ("ask", b'{"n": "3"}', {}),
+        ("ask", b'{"m": 3}', {}),
+        ("ask", b"", {}),
+        ("ask", b"[]", {}),
+        ("ask", b"{", {}),
+        ("ask", b"{}", {"content-type": "text/plain"}),
+        ("ask", b"{}", {"content-type": "application/json; charset=utf-8"}),
+        ("ask", b"{}", {"idempotency-key": "x" * 401}),
+        ("ask", b"{}", {"x-actor": "x" * 201}),
+        ("tell", b'{"query": 0, "arm": "letter", "reward": 1}', {}),
+        ("tell", b'{"query": 0, "arm": "letter", "reward": 1.0}', {}),
+        ("tell", b'{"query": 0, "arm": "letter", "reward": 0}', {}),
+        ("tell", b'{"query": 1, "arm": "lettre", "reward": 0}', {}),
+        ("tell", b'{"query": 1, "arm": "letter", "reward": NaN}', {}),
+        ("tell", b'{"query": 1, "arm": "letter", "reward": true}', {}),
+        ("tell", b'{"query": 1, "silent": true}', {}),
+        ("tell", b'{"query": 99, "silent": true}', {}),
+        ("tell", b'{"mediator": "South", "arm": "call", "reward": 1}', {"idempotency-key": "auto-1"}),
+        ("tell", b'{"mediator": "South", "arm": "call", "reward": 1}', {"idempotency-key": "auto-1"}),
+        ("tell", b"[" * 3000, {}),
+        ("tell", b"x" * 300_000, {}),
+    ]
+
+    def answers(study: str, server: Running) -> list[tuple[int, str, dict[str, str]]]:
+        found = []
+        with server.client() as client:
+            for what, body, headers in sent:
+                given = {"content-type": "application/json"} | headers
+                answer = client.post(f"/api/v1/studies/{study}/{what}", content=body, headers=given)
+                kept = {name: value for name, value in answer.headers.items() if name not in ("date", "content-length")}
+                found.append((answer.status_code, re.sub(r'"(asked|until)": [0-9.]+', "", answer.text), kept))
+        return found
+
+    with running(store=path) as server:
+        short = answers("short", server)
+        monkeypatch.setattr("gobetween.service.short.PATH", re.compile("nothing"))
+        long = answers("long", server)
+    for one, other, request in zip(short, long, sent, strict=True):
+        assert one == other, request[:2]
+    assert {status for status, _, _ in short} == {200, 409, 413, 422}
+
+
+def test_what_breaks_on_the_short_way_is_one_sentence(
+    server: Running, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("gone wrong")
+
+    monkeypatch.setattr("gobetween.service.short.soon", broken)
+    answer = client.post(f"{STUDY}/ask", json={})
+    assert (answer.status_code, "this is a bug" in answer.text, "gone wrong" in answer.text) == (500, True, False)

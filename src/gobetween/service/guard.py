@@ -3,13 +3,15 @@
 Whatever is not said to be open here is for administrators: a route that nobody thought of is closed.
 """
 
+import logging
 from collections.abc import MutableMapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -22,6 +24,7 @@ from gobetween.service.refusals import ForbiddenError, TokenError, TooLargeError
 if TYPE_CHECKING:
     from gobetween.service.metrics import Tally
 
+log = logging.getLogger("gobetween")
 API, INBOX_API, INBOX = "/api/", "/api/v1/inbox", "/inbox/"
 OPEN = ("/api/v1/health", "/enter")
 STATIC = "/static/"
@@ -42,6 +45,7 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
     "cache-control": "no-store",
 }
+RAW = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 REFUSED = "the token is missing or not valid: open the link that you were given, or ask for a new one"
 
 
@@ -51,7 +55,7 @@ class Address:
 
     origins: frozenset[str]
 
-    @property
+    @cached_property
     def hosts(self) -> frozenset[str]:
         """What a Host header may say."""
         return frozenset(urlsplit(origin).netloc for origin in self.origins)
@@ -93,9 +97,9 @@ class Guard:
         async def sending(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
                 self._tally.answers[message["status"]] += 1
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
+                held = list(message.get("headers", ()))
+                names = {name for name, _ in held}
+                message["headers"] = held + [header for header in RAW if header[0] not in names]
             await send(message)
 
         return sending
@@ -149,6 +153,14 @@ def refusal(error: GoBetweenError, path: str) -> Response:
     if path.startswith(API) or path in OPEN:
         return JSONResponse(body_of(error), status, more)
     return plain_page("This did not work", [sentence_of(error)], status, more)
+
+
+def broken(method: str, path: str, error: Exception) -> Response:
+    """Something that nobody thought of."""
+    log.error("%s %s: %s: %s", method, path, type(error).__name__, error)
+    answer = refusal(GoBetweenError("something went wrong here, and is in the server's log: this is a bug"), path)
+    answer.status_code = 500
+    return answer
 
 
 def too_large() -> TooLargeError:

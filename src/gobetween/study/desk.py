@@ -22,6 +22,7 @@ from gobetween.study.transaction import Transaction, state_of
 
 T = TypeVar("T")
 MOST = 64  # commands of one transaction
+LAG = 32  # events that others, who read the state from the store, may have to replay
 
 
 @dataclass
@@ -117,7 +118,7 @@ class Desk:
                 one.value = one.command.run(tx, one.key, again or one.known, one.drawn)
                 one.error = tx.refused
                 events += tx.events
-            Transaction(record, state, "", events, rows).save()
+            Transaction(record, state, "", events, rows, lag=LAG).save()
         if record.seq and all(one.command.name != "tell-all" for one in batch):  # that may only have tried
             self._kept = Kept(record.seq, record.seal(record.seq), state)
         _finish(batch)

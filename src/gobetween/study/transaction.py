@@ -64,6 +64,8 @@ class Transaction:
     """Rows that have changed."""
     refused: StudyError | None = None
     """Why nothing was asked, when something else had to be recorded."""
+    lag: int = 1
+    """Events after which a snapshot is written at the earliest: whoever keeps the state in memory seldom reads one."""
     _read: dict[int, QueryRow | None] = field(default_factory=dict)
 
     def do(self, kind: str, **fields: Any) -> Event:
@@ -173,7 +175,7 @@ class Transaction:
         if held is None or held.get("format") != FORMAT or any(event["kind"] in ("edited", "added") for event in self.events):
             return True
         behind = self.events[-1]["seq"] - held.get("seq", self.record.seq)
-        return bool(behind * PER_EVENT >= self.record.weight)
+        return bool(behind >= self.lag and behind * PER_EVENT >= self.record.weight)
 
 
 def worth_telling(events: Sequence[Event], state: StudyState, alarms: bool) -> Iterator[dict[str, Any]]:
