@@ -1,6 +1,6 @@
 """What a study asks of a store: one study's record, read or written in a transaction. Stores are in `gobetween.study.store`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -72,6 +72,9 @@ class StudyRecord(Protocol):
 
     def query(self, number: int) -> QueryRow | None:
         """A query by its number."""
+
+    def queries(self, numbers: Collection[int]) -> list[QueryRow]:
+        """Those of these queries that there are."""
 
     def answered(self, mediator: int, last: int) -> list[QueryRow]:
         """The last answered queries of a mediator, the latest first."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 from uuid import uuid4
 
 from gobetween.core.voice import broken_words
@@ -66,7 +66,8 @@ class Transaction:
     """Why nothing was asked, when something else had to be recorded."""
     lag: int = 1
     """Events after which a snapshot is written at the earliest: whoever keeps the state in memory seldom reads one."""
-    _read: dict[int, QueryRow | None] = field(default_factory=dict)
+    known: dict[int, QueryRow | None] = field(default_factory=dict)
+    """Rows as they were before this transaction, as far as they were read."""
 
     def do(self, kind: str, **fields: Any) -> Event:
         """Make an event and let it happen."""
@@ -83,15 +84,15 @@ class Transaction:
         return event
 
     def _row(self, number: int) -> QueryRow | None:
-        if number not in self.rows and number not in self._read:
-            self._read[number] = self.record.query(number)
-        return self.rows.get(number) or self._read.get(number)
+        if number not in self.rows and number not in self.known:
+            self.known[number] = self.record.query(number)
+        return self.rows.get(number) or self.known.get(number)
 
     def row(self, number: int) -> QueryRow:
         """A query that was issued in this study."""
         if isinstance(number, bool) or not isinstance(number, int):
             raise StudyError(f"query {number!r}: queries are known by whole numbers")
-        found = self._row(number) if 0 <= number < 2**62 else None
+        found = self._row(number) if is_number_of_query(number) else None
         if found is None:
             raise StudyError(f"query {number} was never asked in this study")
         return found
@@ -176,6 +177,11 @@ class Transaction:
             return True
         behind = self.events[-1]["seq"] - held.get("seq", self.record.seq)
         return bool(behind >= self.lag and behind * PER_EVENT >= self.record.weight)
+
+
+def is_number_of_query(number: Any) -> TypeGuard[int]:
+    """Could a query have this number?"""
+    return isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 2**62
 
 
 def worth_telling(events: Sequence[Event], state: StudyState, alarms: bool) -> Iterator[dict[str, Any]]:

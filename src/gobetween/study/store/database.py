@@ -4,7 +4,7 @@ import json
 import os
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -57,6 +57,10 @@ class DatabaseRecord:
     def query(self, number: int) -> QueryRow | None:
         found = self._connection.execute(_QUERY, {"id": self._id, "number": number}).first()
         return None if found is None else self._query_row(found)
+
+    def queries(self, numbers: Collection[int]) -> list[QueryRow]:
+        found = self._connection.execute(_QUERIES, {"id": self._id, "numbers": list(numbers)}).all()
+        return [self._query_row(row) for row in found]
 
     def answered(self, mediator: int, last: int) -> list[QueryRow]:
         where = (queries.c.study == self._id) & (queries.c.mediator == mediator) & queries.c.status.in_(("told", "silent"))
@@ -397,6 +401,7 @@ def _change_of(*names: str) -> Any:
 
 
 _QUERY = select(queries).where(queries.c.study == bindparam("id"), queries.c.query == bindparam("number"))
+_QUERIES = select(queries).where(queries.c.study == bindparam("id"), queries.c.query.in_(bindparam("numbers", expanding=True)))
 _BY_KEY = select(events).where(events.c.study == bindparam("id"), events.c.key == bindparam("used")).order_by(events.c.part)
 _ADDED = events.insert()
 _NOW = text("SELECT (julianday('now') - 2440587.5) * 86400.0")

@@ -4,7 +4,7 @@ import copy
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -41,6 +41,9 @@ class MemoryRecord:
 
     def query(self, number: int) -> QueryRow | None:
         return self._rows.get(number)
+
+    def queries(self, numbers: Collection[int]) -> list[QueryRow]:
+        return [self._rows[number] for number in numbers if number in self._rows]
 
     def answered(self, mediator: int, last: int) -> list[QueryRow]:
         found = [row for row in self._rows.values() if row.mediator == mediator and row.status in ("told", "silent")]
