@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gobetween.errors import GoBetweenError
 from gobetween.service.access import Access, Who
-from gobetween.service.page import plain_page
+from gobetween.service.page import refusal_page
 from gobetween.service.refusals import ForbiddenError, TokenError, TooLargeError, body_of, sentence_of, status_of
 
 if TYPE_CHECKING:
@@ -152,7 +152,9 @@ def refusal(error: GoBetweenError, path: str) -> Response:
     more = {401: {"www-authenticate": "Bearer"}, 429: {"retry-after": "60"}, 503: {"retry-after": "1"}}.get(status, {})
     if path.startswith(API) or path in OPEN:
         return JSONResponse(body_of(error), status, more)
-    return plain_page("This did not work", [sentence_of(error)], status, more)
+    inbox = path.startswith(INBOX)
+    back = ("/".join(path.split("/")[:3]), "Back to the inbox") if inbox else ("/", "To the studies")
+    return refusal_page(sentence_of(error), status, back, more)
 
 
 def broken(method: str, path: str, error: Exception) -> Response:
