@@ -20,6 +20,7 @@ import gobetween as gb
 from gobetween.errors import SpecError
 from gobetween.study import outbox, senders
 from gobetween.study.notify import mail_address, parse_notify
+from gobetween.study.opening import backup_study, migrate_study
 from gobetween.study.outbox import ATTEMPTS, LEASE, Deliverer
 from gobetween.study.store.database import Database
 
@@ -229,7 +230,7 @@ def test_a_deliverer_that_is_killed_after_delivery_repeats_under_the_same_id(tmp
     plain = {"GOBETWEEN_JIT": "off"}
     assert gobetween(tmp_path, "init", "study.toml", **plain).returncode == 0
     assert gobetween(tmp_path, "ask", **plain).returncode == 0
-    assert gobetween(tmp_path, "deliver", **plain).stdout.startswith("0 messages delivered (command: whoever delivers has not")
+    assert gobetween(tmp_path, "deliver", **plain).stdout.startswith("0 messages delivered (command: whoever delivers must")
     assert gobetween(tmp_path, "deliver", "--run-commands", **plain).returncode == -9
     again = gobetween(tmp_path, "deliver", "--run-commands", **plain)
     assert (again.returncode, again.stdout) == (0, "0 messages delivered\n")  # it is still that one's
@@ -323,3 +324,32 @@ def test_a_round_says_what_is_missing_here(lite: New) -> None:
     assert done.sent == 0
     assert [line.split()[0] for line in done.why] == ["command:", "GOBETWEEN_HOOK", "GOBETWEEN_HOOK_SECRET", "GOBETWEEN_MAIL"]
     assert outbox.POLL > 0
+
+
+def test_a_store_without_messages_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    spec = gb.StudySpec(["a", "b"], ["x"], notify={"command": ["true"]})
+    gb.Study.create(path, spec).close()
+    with sqlite3.connect(path) as connection:  # as the version before left it
+        connection.execute("DROP TABLE outbox")
+        connection.execute("UPDATE gobetween_schema SET version = 3")
+        connection.execute("UPDATE gobetween_alembic SET version_num = '0003'")
+    connection.close()
+    with pytest.raises(gb.StoreError, match="has schema 3, this version uses 4; migrate_study brings it up to date"):
+        gb.Study.open(path)
+    migrate_study(path)
+    with gb.Study.open(path) as study:
+        study.ask()
+        assert study.doctor() == []
+        assert Deliverer(commands=True).round(study).sent == 1
+
+
+def test_a_backup_holds_no_messages(tmp_path: Path) -> None:
+    path, copy = tmp_path / "s.sqlite", tmp_path / "copy.sqlite"
+    with gb.Study.create(path, gb.StudySpec(["a", "b"], ["x"], notify={"command": ["true"]})) as study:
+        study.ask()
+    backup_study(path, copy)
+    with gb.Study.open(copy) as study:
+        assert Deliverer(commands=True).round(study).sent == 0
+    with gb.Study.open(path) as study:
+        assert Deliverer(commands=True).round(study).sent == 1

@@ -14,7 +14,7 @@ from gobetween.errors import StudyError
 @click.option("--run-commands", is_flag=True, help="Run the command that the study file names under [notify].")
 @click.option("--again", is_flag=True, help="Try anew what was given up.")
 def command(call: Call, watch: bool, run_commands: bool, again: bool) -> None:
-    """Send the messages that a study file asks for under [notify]; exit status 1 if one could not be delivered.
+    """Send the messages that a study file asks for under [notify]; exit status 1 if some could not be delivered.
 
     gobetween serve does this by itself.
     """
@@ -28,7 +28,7 @@ def command(call: Call, watch: bool, run_commands: bool, again: bool) -> None:
     deliverer, failed = Deliverer(run_commands), False
     while True:
         done = deliverer.round(study)
-        failed = failed or bool(done.failed or done.given_up)
+        failed = failed or bool(done.why)
         if not watch or done.sent or done.failed or done.given_up:
             call.show({name: value for name, value in vars(done).items()}, done.words())
         if not watch:

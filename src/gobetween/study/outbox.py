@@ -79,10 +79,10 @@ class Deliverer:
         """Why some channels cannot be used here: others may know how."""
         found = []
         if notify.command and not self._commands:
-            found.append("command: whoever delivers has not allowed commands")
+            found.append("command: whoever delivers must allow commands to be run")
         for name in self._variables(notify):
             if not self._environment.get(name):
-                found.append(f"{name} is not set in the environment")
+                found.append(f"{name} is not set in the environment: set it where messages are delivered")
         return found
 
     def _variables(self, notify: Notify, channels: Collection[str] = CHANNELS) -> list[str]:
