@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from service_faults import kill_servers, new_store, serving
-from service_load import load, open_pages
+from service_load import Load, load, open_pages
 
 import gobetween as gb
 
@@ -103,15 +103,22 @@ def test_many_open_pages(tmp_path: Path, report: Report) -> None:
     token = new_store(where)
     with serving(where) as server:
         load([server.url], token, 8, 20)
-        without = [load([server.url], token, 8, 150)]
+        without, pages, spent = list[Load](), list[Load](), [cpu(server.process)]
+        without.append(load([server.url], token, 8, 300))
+        spent.append(cpu(server.process))
         with open_pages(server.url, token, 200) as changes:
             time.sleep(5)
-            pages = [load([server.url], token, 8, 150) for _ in range(2)]
-        without.append(load([server.url], token, 8, 150))
+            spent.append(cpu(server.process))
+            pages += [load([server.url], token, 8, 300) for _ in range(2)]
+            spent.append(cpu(server.process))
+        without.append(load([server.url], token, 8, 300))
+        spent.append(cpu(server.process))
     assert changes[0] >= 200
     before, after = (sum(one.told for one in found) / sum(one.seconds for one in found) for found in (without, pages))
+    own = (spent[1] - spent[0] + spent[4] - spent[3], spent[3] - spent[2])
+    work = "{:.2f} ms of the server's processor time for both without, {:.2f} with them".format(*(1e3 * s / 4800 for s in own))
     words = f"{before:,.0f} tells/s (and as many asks) without, {after:,.0f} with them, whose readers ran on the same two cores"
-    report("8 clients while 200 live pages are open", since, f"{words}; load of the machine {os.getloadavg()[0]:.1f}")
+    report("8 clients while 200 live pages are open", since, f"{words}; {work}; load of the machine {os.getloadavg()[0]:.1f}")
 
 
 def test_random_requests_never_break_a_server(tmp_path: Path, report: Report) -> None:
