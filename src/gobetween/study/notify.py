@@ -156,7 +156,7 @@ def _address(value: Any, path: str) -> str:
 def _command(table: Mapping[str, Any]) -> tuple[str, ...]:
     found = table.get("command", [])
     if not isinstance(found, list) or ("command" in table and not found):
-        raise SpecError(f'notify.command = {show(found)}: must be a list of words such as ["./remind", "--quiet"]')
+        raise SpecError(f'notify.command = {show(found)}: must be a list of words such as ["./remind", "quietly"]')
     return tuple(text(word, f"notify.command[{i}]") for i, word in enumerate(found))
 
 
