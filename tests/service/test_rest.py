@@ -23,6 +23,7 @@ from gobetween.service.refusals import FIXES as WORDS
 from gobetween.service.reminders import delivering
 from gobetween.study import commands
 from gobetween.study.desk import Desk, Wanted
+from gobetween.study.store.memory import Memory
 
 STUDY = "/api/v1/studies/study"
 
@@ -415,3 +416,19 @@ def test_what_breaks_on_the_short_way_is_one_sentence(
     monkeypatch.setattr("gobetween.service.short.soon", broken)
     answer = client.post(f"{STUDY}/ask", json={})
     assert (answer.status_code, "this is a bug" in answer.text, "gone wrong" in answer.text) == (500, True, False)
+
+
+def test_what_time_has_brought_is_recorded_before_the_first_new_command_of_a_transaction() -> None:
+    now = [1000.0]
+    store = Memory(lambda: now[0])
+    store.create("study", spec(lease="1h").to_dict(), {})
+    gb.Study(store, "study", "me").ask(key="k")
+    now[0] += 3601
+    desk = Desk(store, "study")
+    batch = [Wanted(commands.ask(None, None), key, key == "k", False, "me") for key in ("k", "l", "m")]
+    desk._serve(batch)
+    with store.reading("study") as record:
+        kinds = [(event["kind"], event["key"]) for event in record.events()]
+    assert [kind for kind, _ in kinds] == ["asked", "expired", "asked", "asked"]
+    assert [key for _, key in kinds[2:]] == ["l", "m"]
+    assert [one.error for one in batch] == [None] * 3

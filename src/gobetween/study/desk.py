@@ -112,11 +112,11 @@ class Desk:
     def _together(self, batch: list[Wanted[Any]], again: bool) -> None:
         with self.store.writing(self.name) as record:
             state = self._state(record)
-            rows, events, known = dict[int, QueryRow](), list[Event](), _rows_of(record, batch)
+            rows, events, known, caught_up = dict[int, QueryRow](), list[Event](), _rows_of(record, batch), False
             for one in batch:
-                tx = Transaction(record, state, one.actor, rows=rows, known=known)
+                tx = Transaction(record, state, one.actor, rows=rows, known=known, caught_up=caught_up)
                 one.value = one.command.run(tx, one.key, again or one.known, one.drawn)
-                one.error = tx.refused
+                one.error, caught_up = tx.refused, tx.caught_up
                 events += tx.events
             Transaction(record, state, "", events, rows, lag=LAG).save()
         if record.seq and all(one.command.name != "tell-all" for one in batch):  # that may only have tried

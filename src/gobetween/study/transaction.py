@@ -66,6 +66,8 @@ class Transaction:
     """Why nothing was asked, when something else had to be recorded."""
     lag: int = 1
     """Events after which a snapshot is written at the earliest: whoever keeps the state in memory seldom reads one."""
+    caught_up: bool = False
+    """Is what time has brought recorded? Once is enough for commands that share a transaction, for its clock stands still."""
     known: dict[int, QueryRow | None] = field(default_factory=dict)
     """Rows as they were before this transaction, as far as they were read."""
 
@@ -117,6 +119,9 @@ class Transaction:
 
     def catch_up(self) -> None:
         """Record what time has brought by the store's clock, before anything else happens; it is nobody's command."""
+        if self.caught_up:
+            return
+        self.caught_up = True
         for kind, fields in due(self.state, self.record.now):
             self.do(kind, **fields)
         self.keyed(0, f"auto-{uuid4()}", "")
