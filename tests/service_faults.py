@@ -73,10 +73,11 @@ class History:
 
     asked: list[int] = field(default_factory=list)
     told: dict[int, tuple[str, float]] = field(default_factory=dict)
+    when: dict[int, float] = field(default_factory=dict)
+    """When each answer was acknowledged."""
+    looks: int = 0
     unseen: list[int] = field(default_factory=list)
-    """Acknowledged answers that a later read did not show."""
-    times: list[float] = field(default_factory=list)
-    """How long each tell took."""
+    """Queries of which a read shows another state than was acknowledged, to whomever, before it began."""
 
 
 def work(client: gb.Client, number: int, tells: int, seen: History, look: int = 10) -> None:
@@ -85,14 +86,21 @@ def work(client: gb.Client, number: int, tells: int, seen: History, look: int = 
         for i in range(tells):
             (query,) = client.ask()
             seen.asked.append(query.id)
+            if look and i % look == 0:
+                look_around(client, query.id, seen)
             arm = rng.choices(ARMS, POLICIES[query.mediator])[0]
             reward = float(rng.random() < 0.5)
-            since = time.perf_counter()
             assert client.tell(query, arm=arm, reward=reward).recorded
-            seen.times.append(time.perf_counter() - since)
-            seen.told[query.id] = (arm, reward)
-            if look and i % look == 0 and any(one.id == query.id for one in client.pending()):
-                seen.unseen.append(query.id)
+            seen.told[query.id], seen.when[query.id] = (arm, reward), time.monotonic()
+
+
+def look_around(client: gb.Client, own: int, seen: History) -> None:
+    """What was acknowledged before a read began is in it: one's own open query is there, and nobody's answered one is."""
+    since = time.monotonic()
+    pending = {one.id for one in client.pending()}
+    seen.looks += 1
+    seen.unseen += [number for number in pending if seen.when.get(number, since) < since]
+    seen.unseen += [] if own in pending else [own]
 
 
 def many_clients(urls: list[str], token: str, clients: int, tells: int, look: int = 10) -> History:
@@ -124,6 +132,7 @@ def check_history(where: str, seen: History) -> None:
         assert rows == seen.told
         assert sorted(told) == sorted(seen.told)
         assert seen.unseen == []
+        assert seen.looks > 0
         assert study.doctor() == []
 
 

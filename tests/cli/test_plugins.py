@@ -42,6 +42,7 @@ CALLS = {
     "backup": ["copy.sqlite"],
     "restore": ["copy.sqlite"],
     "serve": [],
+    "deliver": [],
     "token": ["list"],
 }
 CASES = [

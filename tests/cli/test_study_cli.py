@@ -106,7 +106,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
     assert list(status) == [
         "format", "name", "title", "state", "sentence", "how_far", "verdict", "leader", "question", "answer", "against", "statistic", "threshold", "p_value", "delta",
         "family", "parameters", "alarms", "counted", "told", "waiting_for", "queries_to_go", "queries_range", "cost_to_go", "in_play", "outlook", "queries", "cost", "max_queries", "max_cost", "arms",
-        "retired_arms", "mediators", "pending", "assumptions", "missing", "from_log", "events", "at",
+        "retired_arms", "mediators", "pending", "assumptions", "missing", "from_log", "events", "at", "undelivered",
     ]  # fmt: skip
     assert list(status["arms"][0]) == ["arm", "pulls", "estimate", "low", "high"]
     assert list(status["mediators"][0]) == [
@@ -117,7 +117,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
     assert [list(json.loads(line))[:7] for line in good(folder, "events", "--json").splitlines()] == [
         ["seq", "at", "actor", "kind", "query", "key", "part"]
     ] * 3
-    assert data(folder, "doctor") == {"format": 1, "complaints": []}
+    assert data(folder, "doctor") == {"format": 1, "complaints": [], "undelivered": None}
     assert data(folder, "pending")["queries"][0]["id"] == 1
 
 

@@ -1,7 +1,9 @@
 """`gb.Client` is `gb.Study` elsewhere: the same answers and exceptions, and nothing done twice however often it is tried."""
 
 import random
+import threading
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -140,3 +142,30 @@ def test_mistakes_are_sentences(server: Running, monkeypatch: pytest.MonkeyPatch
         gb.Client(server.base, server.access.first, "far", actor="ü\n").ask()
     with pytest.raises(gb.StudyError, match="cannot be sent as JSON"):
         gb.Client(server.base, server.access.first, "far").tell(0, arm="letter", reward=float("nan"))
+
+
+def test_a_proxy_whose_server_is_away_is_tried_again_under_the_same_key() -> None:
+    keys: list[str] = []
+
+    class Proxy(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            keys.append(self.headers["idempotency-key"])
+            status, body = (200, b'{"format": 1, "queries": []}') if len(keys) > 2 else (502 + 2 * (len(keys) - 1), b"<html>")
+            self.send_response(status)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        with gb.Client(f"http://127.0.0.1:{server.server_port}", "token", "study") as client:
+            assert client.ask() == []
+        server.shutdown()
+        thread.join()
+    assert len(keys) == 3
+    assert len(set(keys)) == 1

@@ -4,22 +4,26 @@ import io
 import json
 import re
 import threading
+import time
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from reminder_parts import hook
 from service_parts import Running, running, spec
 
 import gobetween as gb
 from gobetween.errors import FIXES
 from gobetween.service.home import Home, slug_of
 from gobetween.service.refusals import FIXES as WORDS
+from gobetween.service.reminders import delivering
 from gobetween.study import commands
 from gobetween.study.desk import Desk, Wanted
+from gobetween.study.store.memory import Memory
 
 STUDY = "/api/v1/studies/study"
 
@@ -325,3 +329,106 @@ def test_two_studies_of_one_name_are_refused(tmp_path: Path) -> None:
         gb.Study.create(tmp_path / folder / "s.sqlite", spec()).close()
     with pytest.raises(gb.StudyError, match="two studies are called 'study': serve them by two servers"):
         Home([str(tmp_path / "a" / "s.sqlite"), str(tmp_path / "b" / "s.sqlite")])
+
+
+def test_a_command_is_not_taken_from_afar(server: Running, client: httpx.Client) -> None:
+    arms, mediators = [{"name": "a"}, {"name": "b"}], [{"name": "x"}]
+    body = {"name": "afar", "study": {"arms": arms, "mediators": mediators, "notify": {"command": ["true"]}}}
+    refused = client.post("/api/v1/studies", json=body)
+    assert (refused.status_code, refused.json()["error"]["what"].split(":")[0]) == (403, "notify.command")
+    assert "afar" not in [one["name"] for one in client.get("/api/v1/studies").json()["studies"]]
+
+
+def test_a_server_delivers_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gobetween.service.reminders.POLL", 0.05)
+    path = str(tmp_path / "s.sqlite")
+    gb.Study.create(path, spec(notify={"webhook": "GOBETWEEN_HOOK"}), "study").close()
+    with hook() as receiver:
+        monkeypatch.setenv("GOBETWEEN_HOOK", receiver.url)
+        monkeypatch.setenv("GOBETWEEN_HOOK_SECRET", "whisper")
+        home = Home(store=path)
+        with closing(home), delivering(home):
+            home.find("study").study("me").ask()
+            deadline = time.monotonic() + 20
+            while not receiver.got and time.monotonic() < deadline:
+                time.sleep(0.02)
+    assert [(body["event"], body["study"]) for body in receiver.bodies] == [("waiting", "study")]
+
+
+def test_the_short_way_answers_as_the_long_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asking and telling pass fewer layers than other requests; what is answered must be the same, whatever is sent."""
+    path = str(tmp_path / "s.sqlite")
+    for name in ("short", "long"):
+        gb.Study.create(path, spec(), name).close()
+    sent: list[tuple[str, bytes, dict[str, str]]] = [
+        ("ask", b"{}", {}),
+        ("ask", b'{"n": 2}', {"idempotency-key": "k", "x-actor": "me"}),
+        ("ask", b'{"n": 2}', {"idempotency-key": "k"}),
+        ("ask", b'{"n": 3}', {"idempotency-key": "k"}),
+        ("ask", b'{"n": "3"}', {}),
+        ("ask", b'{"m": 3}', {}),
+        ("ask", b"", {}),
+        ("ask", b"[]", {}),
+        ("ask", b"{", {}),
+        ("ask", b"{}", {"content-type": "text/plain"}),
+        ("ask", b"{}", {"content-type": "application/json; charset=utf-8"}),
+        ("ask", b"{}", {"idempotency-key": "x" * 401}),
+        ("ask", b"{}", {"x-actor": "x" * 201}),
+        ("tell", b'{"query": 0, "arm": "letter", "reward": 1}', {}),
+        ("tell", b'{"query": 0, "arm": "letter", "reward": 1.0}', {}),
+        ("tell", b'{"query": 0, "arm": "letter", "reward": 0}', {}),
+        ("tell", b'{"query": 1, "arm": "lettre", "reward": 0}', {}),
+        ("tell", b'{"query": 1, "arm": "letter", "reward": NaN}', {}),
+        ("tell", b'{"query": 1, "arm": "letter", "reward": true}', {}),
+        ("tell", b'{"query": 1, "silent": true}', {}),
+        ("tell", b'{"query": 99, "silent": true}', {}),
+        ("tell", b'{"mediator": "South", "arm": "call", "reward": 1}', {"idempotency-key": "auto-1"}),
+        ("tell", b'{"mediator": "South", "arm": "call", "reward": 1}', {"idempotency-key": "auto-1"}),
+        ("tell", b"[" * 3000, {}),
+        ("tell", b"x" * 300_000, {}),
+    ]
+
+    def answers(study: str, server: Running) -> list[tuple[int, str, dict[str, str]]]:
+        found = []
+        with server.client() as client:
+            for what, body, headers in sent:
+                given = {"content-type": "application/json"} | headers
+                answer = client.post(f"/api/v1/studies/{study}/{what}", content=body, headers=given)
+                kept = {name: value for name, value in answer.headers.items() if name not in ("date", "content-length")}
+                found.append((answer.status_code, re.sub(r'"(asked|until)": [0-9.]+', "", answer.text), kept))
+        return found
+
+    with running(store=path) as server:
+        short = answers("short", server)
+        monkeypatch.setattr("gobetween.service.short.PATH", re.compile("nothing"))
+        long = answers("long", server)
+    for one, other, request in zip(short, long, sent, strict=True):
+        assert one == other, request[:2]
+    assert {status for status, _, _ in short} == {200, 409, 413, 422}
+
+
+def test_what_breaks_on_the_short_way_is_one_sentence(
+    server: Running, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("gone wrong")
+
+    monkeypatch.setattr("gobetween.service.short.soon", broken)
+    answer = client.post(f"{STUDY}/ask", json={})
+    assert (answer.status_code, "this is a bug" in answer.text, "gone wrong" in answer.text) == (500, True, False)
+
+
+def test_what_time_has_brought_is_recorded_before_the_first_new_command_of_a_transaction() -> None:
+    now = [1000.0]
+    store = Memory(lambda: now[0])
+    store.create("study", spec(lease="1h").to_dict(), {})
+    gb.Study(store, "study", "me").ask(key="k")
+    now[0] += 3601
+    desk = Desk(store, "study")
+    batch = [Wanted(commands.ask(None, None), key, key == "k", False, "me") for key in ("k", "l", "m")]
+    desk._serve(batch)
+    with store.reading("study") as record:
+        kinds = [(event["kind"], event["key"]) for event in record.events()]
+    assert [kind for kind, _ in kinds] == ["asked", "expired", "asked", "asked"]
+    assert [key for _, key in kinds[2:]] == ["l", "m"]
+    assert [one.error for one in batch] == [None] * 3

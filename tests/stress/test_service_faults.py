@@ -2,18 +2,16 @@
 
 import json
 import os
-import statistics
 import sys
-import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from service_faults import kill_servers, many_clients, new_store, serving
+from service_faults import kill_servers, new_store, serving
+from service_load import Load, load, open_pages
 
 import gobetween as gb
 
@@ -34,32 +32,40 @@ def kind(where: str) -> str:
 
 def test_killed_servers(where: str, report: Report) -> None:
     since = time.perf_counter()
-    told = kill_servers(where, CLIENTS, 1500, kills=50, every=4.0)
+    told = kill_servers(where, CLIENTS, 1500, kills=50, every=2.5)
     assert told == CLIENTS * 1500
-    words = f"all {told:,} acknowledged tells there exactly once, every query asked of one client, later reads show them, doctor clean"
+    words = f"all {told:,} acknowledged tells there exactly once, every query asked of one client, every later read by anyone shows them, doctor clean"
     report(f"kill -9 of 50 servers under {CLIENTS} clients × 1,500 tells, {kind(where)}", since, words)
 
 
 def test_two_killed_servers(postgres: Any, report: Report) -> None:
     since = time.perf_counter()
-    told = kill_servers(postgres.database(), CLIENTS, 1500, kills=50, servers=2, every=4.0)
+    told = kill_servers(postgres.database(), CLIENTS, 1500, kills=50, servers=2, every=2.5)
     assert told == CLIENTS * 1500
-    words = f"all {told:,} acknowledged tells there exactly once, every query asked of one client, later reads show them, doctor clean"
+    words = f"all {told:,} acknowledged tells there exactly once, every query asked of one client, every later read by anyone shows them, doctor clean"
     report(f"kill -9 of 50 servers, two over one PostgreSQL, under {CLIENTS} clients × 1,500 tells", since, words)
+
+
+def cpu(process: Any) -> float:
+    """Seconds of processor time that a process has had."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def test_how_fast(where: str, report: Report) -> None:
     since, token = time.perf_counter(), new_store(where)
     with serving(where) as server:
-        many_clients([server.url], token, 1, 20, look=0)
-        one = many_clients([server.url], token, 1, 200, look=0)
-        began = time.perf_counter()
-        many = many_clients([server.url], token, CLIENTS, 200, look=0)
-        rate = 2 * CLIENTS * 200 / (time.perf_counter() - began)
-    p50 = 1e3 * statistics.median(one.times)
-    words = f"{rate:,.0f} commands/s (half of them tells); tell with one client p50 {p50:.1f} ms; load of the machine {os.getloadavg()[0]:.1f}"
+        load([server.url], token, 1, 50)
+        one, before = load([server.url], token, 1, 200), cpu(server.process)
+        many = load([server.url], token, CLIENTS, 200)
+        spent = cpu(server.process) - before
+    words = (
+        f"{many.rate:,.0f} tells/s and as many asks; {1e3 * spent / many.told:.2f} ms of processor time for both, the clients took "
+        f"{1e3 * many.own / many.told:.2f} ms; one client: ask p50 {one.p50(one.asks):.1f} ms, tell {one.p50(one.tells):.1f} ms; "
+        f"load of the machine {os.getloadavg()[0]:.1f}"
+    )
     report(f"{CLIENTS} clients × 200 ask + tell by HTTP, {kind(where)}", since, words)
-    assert len(many.told) == CLIENTS * 200
+    assert many.told == CLIENTS * 200
 
 
 def test_a_million_events(tmp_path: Path, report: Report) -> None:
@@ -96,36 +102,23 @@ def test_many_open_pages(tmp_path: Path, report: Report) -> None:
     since, where = time.perf_counter(), str(tmp_path / "s.sqlite")
     token = new_store(where)
     with serving(where) as server:
-        many_clients([server.url], token, 8, 20, look=0)
-
-        def rate() -> float:
-            began = time.perf_counter()
-            many_clients([server.url], token, 8, 100, look=0)
-            return 1600 / (time.perf_counter() - began)
-
-        without, over = rate(), threading.Event()
-        changes = [0]
-
-        def look() -> None:
-            client = httpx.Client(base_url=server.url, timeout=60, headers={"cookie": f"gobetween={token}"})
-            with suppress(httpx.HTTPError), client, client.stream("GET", "/studies/study/live") as answer:
-                for line in answer.iter_lines():
-                    if line.startswith("event: change"):
-                        changes[0] += 1
-                        client.get("/studies/study/parts")
-                    if over.is_set():
-                        return
-
-        threads = [threading.Thread(target=look, daemon=True) for _ in range(200)]
-        for thread in threads:
-            thread.start()
-        time.sleep(10)
-        pages = rate()
-        time.sleep(8)
-        over.set()
-    assert changes[0] > 200
-    words = f"{without:,.0f} commands/s without, {pages:,.0f} with them, whose readers ran on the same two cores"
-    report("8 clients while 200 live pages are open", since, words)
+        load([server.url], token, 8, 20)
+        without, pages, spent = list[Load](), list[Load](), [cpu(server.process)]
+        without.append(load([server.url], token, 8, 300))
+        spent.append(cpu(server.process))
+        with open_pages(server.url, token, 200) as changes:
+            time.sleep(5)
+            spent.append(cpu(server.process))
+            pages += [load([server.url], token, 8, 300) for _ in range(2)]
+            spent.append(cpu(server.process))
+        without.append(load([server.url], token, 8, 300))
+        spent.append(cpu(server.process))
+    assert changes[0] >= 200
+    before, after = (sum(one.told for one in found) / sum(one.seconds for one in found) for found in (without, pages))
+    own = (spent[1] - spent[0] + spent[4] - spent[3], spent[3] - spent[2])
+    work = "{:.2f} ms of the server's processor time for both without, {:.2f} with them".format(*(1e3 * s / 4800 for s in own))
+    words = f"{before:,.0f} tells/s (and as many asks) without, {after:,.0f} with them, whose readers ran on the same two cores"
+    report("8 clients while 200 live pages are open", since, f"{words}; {work}; load of the machine {os.getloadavg()[0]:.1f}")
 
 
 def test_random_requests_never_break_a_server(tmp_path: Path, report: Report) -> None:

@@ -160,7 +160,7 @@ def test_a_newer_schema_is_refused(where: str) -> None:
     store = Database.open(where, create=True)
     with store._engine.begin() as connection:
         connection.execute(text("UPDATE gobetween_schema SET version = 99"))
-    with pytest.raises(gb.StoreError, match="has schema 99, this version uses 3: use a newer gobetween"):
+    with pytest.raises(gb.StoreError, match="has schema 99, this version uses 4: use a newer gobetween"):
         Study.open(where)
 
 

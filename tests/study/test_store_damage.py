@@ -75,7 +75,7 @@ def test_the_last_event_cannot_be_taken_away(where: str) -> None:
 def test_a_writer_of_the_first_schema_cannot_go_on_after_the_migration(tmp_path: Path) -> None:
     copy = tmp_path / "old.sqlite"
     copy.write_bytes((FIXTURES / "store-0.1.0.sqlite").read_bytes())
-    with pytest.raises(gb.StoreError, match=r"has schema 1, this version uses 3; migrate_study brings it up to date"):
+    with pytest.raises(gb.StoreError, match=r"has schema 1, this version uses 4; migrate_study brings it up to date"):
         Study.open(copy)
     migrate_study(copy)
     with Study.open(copy) as study:
@@ -97,9 +97,9 @@ def test_postgres_refuses_events_without_a_seal(where: str) -> None:
 def test_nothing_is_written_into_a_later_store(where: str, tmp_path: Path) -> None:
     study = begun(where)
     with study.store._engine.begin() as connection:  # type: ignore[attr-defined]
-        connection.execute(text("UPDATE gobetween_schema SET version = 4"))
-        connection.execute(text("UPDATE gobetween_alembic SET version_num = '0004'"))
-    words = "has schema 4, this version uses 3: use a newer gobetween"
+        connection.execute(text("UPDATE gobetween_schema SET version = 5"))
+        connection.execute(text("UPDATE gobetween_alembic SET version_num = '0005'"))
+    words = "has schema 5, this version uses 4: use a newer gobetween"
     for act in (
         study.ask,  # this one was open when the store changed
         lambda: study.store.create("other", {}, {}),

@@ -42,6 +42,7 @@ COMMANDS = {
     "report": "A page with the answer and the figures.",
     "doctor": "Check the store and replay the log.",
     "serve": "Studies by HTTP: REST, live pages, and an inbox for each mediator.",
+    "deliver": "Send the messages that a study file asks for under [notify].",
     "token": "Who may do what on a server: make, list and revoke tokens.",
     "backup": "Copy the store into a file, while others write.",
     "restore": "Bring back what is in a backup.",

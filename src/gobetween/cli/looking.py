@@ -101,8 +101,11 @@ def doctor(call: Call, migrate: bool) -> None:
         from gobetween.study.opening import migrate_study
 
         migrate_study(call.where)
-    complaints = call.open(view=True, brief=False).doctor()
+    study = call.open(view=True, brief=False)
+    complaints, undelivered = study.doctor(), study.undelivered()
     healthy = "all is well: the log, the snapshot and the queries agree"
-    call.show({"complaints": complaints}, *([*complaints, KEEP] if complaints else [healthy, COPY]))
+    messages = [] if undelivered is None else [f"messages: {undelivered}"]
+    lines = [*complaints, KEEP] if complaints else [healthy, COPY]
+    call.show({"complaints": complaints, "undelivered": undelivered}, *lines, *messages)
     if complaints:
         sys.exit(1)

@@ -17,7 +17,10 @@ PORT = 8177
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; only this machine reaches 127.0.0.1.")
 @click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0: any that is free.")
 @click.option("--public-url", help="The address by which others reach it, through a proxy that does TLS.")
-def command(studies: tuple[str, ...], store: str | None, host: str, port: int, public_url: str | None) -> None:
+@click.option("--run-commands", is_flag=True, help="Run the commands that study files name under [notify].")
+def command(
+    studies: tuple[str, ...], store: str | None, host: str, port: int, public_url: str | None, run_commands: bool
+) -> None:
     """Serve studies by HTTP: REST, live pages, and an inbox for each mediator (docs/service.md).
 
     STUDY is a study.toml, a SQLite file or a URL; ./study.toml when nothing is said.
@@ -30,7 +33,7 @@ def command(studies: tuple[str, ...], store: str | None, host: str, port: int, p
     from gobetween.service.home import Home
 
     places = studies or (() if store is not None else (os.environ.get(VARIABLE) or "study.toml",))
-    serve(Home(places, store), host, port, public_url, _say)
+    serve(Home(places, store), host, port, public_url, _say, run_commands)
 
 
 def _say(base: str, link: str) -> None:

@@ -18,7 +18,7 @@ from gobetween.files.toml import read_toml
 T = TypeVar("T")
 PROBLEM_KEYS = ("family", "silent", "arms", "mediators")
 RUN_KEYS = ("delta", "question", "sampling", "stopping", "runs", "seed", "max_steps")
-STUDY_KEYS = ("lease", "in_flight", "wait_for", "budget", "store")
+STUDY_KEYS = ("lease", "in_flight", "wait_for", "budget", "store", "notify")
 KEYS = ("title", *PROBLEM_KEYS, *RUN_KEYS, *STUDY_KEYS)
 
 

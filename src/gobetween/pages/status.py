@@ -139,4 +139,5 @@ def pending(status: Status, utc: bool = False, most: int = SHOWN) -> list[Block]
 def notes(status: Status) -> list[Block]:
     """What must hold for the guarantee, and what speaks for it."""
     could = [alarm for alarm in status.alarms if alarm.raised or alarm.visible is not None]  # a young study has shown nothing
-    return [*(Text(f"Note: {line}") for line in status.assumptions), *(Text(line) for line in no_signs(could))]
+    undelivered = [] if status.undelivered is None else [status.undelivered]
+    return [*(Text(f"Note: {line}") for line in [*undelivered, *status.assumptions]), *(Text(line) for line in no_signs(could))]

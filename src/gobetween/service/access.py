@@ -14,6 +14,7 @@ from gobetween.study.tokens import drawn, parts, proves
 
 FRESH = 1.0  # seconds that a valid token is not looked up again
 FAILURES, WINDOW = 20, 60.0  # so many tokens that are not valid are answered as such, of an address in so many seconds
+TURNS = 64  # tokens that are looked up at the same time
 MOST = 10_000  # addresses and tokens that are remembered
 
 
@@ -48,7 +49,7 @@ class Access:
         """Valid as long as the server runs; it is in no store."""
         self._fresh: OrderedDict[tuple[str, str], tuple[float, Who]] = OrderedDict()
         self._failed: OrderedDict[str, list[float]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock, self._turns = threading.Lock(), [threading.Lock() for _ in range(TURNS)]
 
     def at_once(self, token: str) -> Who | None:
         """Whose token it is, where that is known without a look into a store."""
@@ -64,7 +65,10 @@ class Access:
     def who(self, token: str) -> Who | None:
         """Whose token it is; None where it is not valid."""
         known, found = self.at_once(token), parts(token)
-        return known if known is not None or found is None else self._looked_up(*found)
+        if known is not None or found is None:
+            return known
+        with self._turns[hash(found) % TURNS]:  # of many that come with the same token one looks it up
+            return self.at_once(token) or self._looked_up(*found)
 
     def _looked_up(self, number: str, held: str) -> Who | None:
         for store in self._home.stores.values():

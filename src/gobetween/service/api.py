@@ -2,7 +2,7 @@
 
 import tempfile
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Any
@@ -53,7 +53,10 @@ def create(request: Request, body: models.New) -> Json:
     who, store = who_of(request), home_of(request).makes
     if store is None or who.store not in (None, store):
         raise ForbiddenError("this server makes no studies: whoever runs it must name a store for them")
-    add_study(store, body.name, parse_study(body.study, "study"))
+    spec = parse_study(body.study, "study")
+    if spec.notify is not None and spec.notify.command:
+        raise ForbiddenError("notify.command: a command is not taken from afar; write it into a study file where it is to run")
+    add_study(store, body.name, spec)
     return Json(summary(home_of(request).find(slug_of(body.name))), 201)
 
 
@@ -143,67 +146,36 @@ async def tell(call: Called, body: models.Tell) -> Json:
     return recorded(await soon(call, lambda study: study.tell(**body.model_dump(), key=call.key)))
 
 
-@router.post(f"{ONE}/correct", tags=["asking"])
-def correct(call: Called, body: models.Correct) -> Json:
-    """Replace an answer that was wrong, or the mediator who gave it."""
-    return recorded(call.study.correct(**body.model_dump(), key=call.key))
+#: Verb → its tag, what it takes (None: nothing) and what it does: each is the command of a study by that name.
+COMMANDS: dict[str, tuple[str, type[models.Body] | None, str]] = {
+    "correct": ("asking", models.Correct, "Replace an answer that was wrong, or the mediator who gave it."),
+    "void": ("asking", models.Void, "Take an answer out of the count."),
+    "cancel": ("asking", models.Cancel, "Withdraw an open query."),
+    "away": ("course", models.Presence, "Ask a mediator no more until it is back."),
+    "back": ("course", models.Presence, "A mediator can be asked again."),
+    "add-mediator": ("course", models.Join, "Take in one mediator more."),
+    "retire": ("course", models.Retire, "Ask a mediator no more, or leave an arm out of the question."),
+    "rename": ("course", models.Rename, "Another name for an arm or a mediator."),
+    "pause": ("course", None, "Issue no more queries for now."),
+    "resume": ("course", None, "Go on after a pause or a verdict."),
+    "note": ("course", models.Note, "Write something into the log."),
+}
 
 
-@router.post(f"{ONE}/void", tags=["asking"])
-def void(call: Called, body: models.Void) -> Json:
-    """Take an answer out of the count."""
-    return recorded(call.study.void(**body.model_dump(), key=call.key))
+def _route(verb: str, taken: type[models.Body] | None) -> Callable[..., Json]:
+    name = verb.replace("-", "_")
+
+    def plain(call: Called) -> Json:
+        return recorded(getattr(call.study, name)(key=call.key))
+
+    def route(call: Called, body: Any) -> Json:
+        return recorded(getattr(call.study, name)(**body.model_dump(), key=call.key))
+
+    route.__annotations__["body"] = taken
+    made = plain if taken is None else route
+    made.__name__ = name
+    return made
 
 
-@router.post(f"{ONE}/cancel", tags=["asking"])
-def cancel(call: Called, body: models.Cancel) -> Json:
-    """Withdraw an open query."""
-    return recorded(call.study.cancel(**body.model_dump(), key=call.key))
-
-
-@router.post(f"{ONE}/away", tags=["course"])
-def away(call: Called, body: models.Presence) -> Json:
-    """Ask a mediator no more until it is back."""
-    return recorded(call.study.away(**body.model_dump(), key=call.key))
-
-
-@router.post(f"{ONE}/back", tags=["course"])
-def back(call: Called, body: models.Presence) -> Json:
-    """A mediator can be asked again."""
-    return recorded(call.study.back(**body.model_dump(), key=call.key))
-
-
-@router.post(f"{ONE}/add-mediator", tags=["course"])
-def add_mediator(call: Called, body: models.Join) -> Json:
-    """Take in one mediator more."""
-    return recorded(call.study.add_mediator(**body.model_dump(), key=call.key))
-
-
-@router.post(f"{ONE}/retire", tags=["course"])
-def retire(call: Called, body: models.Retire) -> Json:
-    """Ask a mediator no more, or leave an arm out of the question."""
-    return recorded(call.study.retire(**body.model_dump(), key=call.key))
-
-
-@router.post(f"{ONE}/rename", tags=["course"])
-def rename(call: Called, body: models.Rename) -> Json:
-    """Another name for an arm or a mediator."""
-    return recorded(call.study.rename(**body.model_dump(), key=call.key))
-
-
-@router.post(f"{ONE}/pause", tags=["course"])
-def pause(call: Called) -> Json:
-    """Issue no more queries for now."""
-    return recorded(call.study.pause(key=call.key))
-
-
-@router.post(f"{ONE}/resume", tags=["course"])
-def resume(call: Called) -> Json:
-    """Go on after a pause or a verdict."""
-    return recorded(call.study.resume(key=call.key))
-
-
-@router.post(f"{ONE}/note", tags=["course"])
-def note(call: Called, body: models.Note) -> Json:
-    """Write something into the log."""
-    return recorded(call.study.note(**body.model_dump(), key=call.key))
+for verb, (tag, taken, words) in COMMANDS.items():
+    router.add_api_route(f"{ONE}/{verb}", _route(verb, taken), methods=["POST"], tags=[tag], description=words)

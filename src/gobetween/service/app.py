@@ -1,6 +1,5 @@
 """The application: routes behind the guard, and refusals in one sentence."""
 
-import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,12 +14,12 @@ from gobetween.errors import GoBetweenError, ProblemError, spelled
 from gobetween.files.fields import show
 from gobetween.service import api, entry, forms, inbox, letters, metrics, views
 from gobetween.service.access import Access
-from gobetween.service.guard import Address, Guard, refusal, too_large
+from gobetween.service.guard import Address, Guard, broken, refusal, too_large
 from gobetween.service.home import Home
 from gobetween.service.refusals import NotFoundError
+from gobetween.service.short import ShortWay
 
 ROUTERS = (api.router, inbox.router, entry.router, views.router, letters.router, forms.router, metrics.router)
-log = logging.getLogger("gobetween")
 ABOUT = (
     "Live studies of gobetween. Every write is one transaction: it is recorded wholly, or refused in one sentence with a "
     "status of 4xx, and then nothing has changed. An Idempotency-Key makes it safe to repeat."
@@ -45,7 +44,7 @@ def make_app(home: Home, access: Access, address: Address) -> tuple[FastAPI, ASG
     app.add_exception_handler(HTTPException, _elsewhere)
     app.add_exception_handler(Exception, _broken)
     app.state.tally = tally = metrics.Tally()
-    return app, Guard(app, access, address, tally)
+    return app, Guard(ShortWay(app, home), access, address, tally)
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -84,7 +83,4 @@ async def _elsewhere(request: Request, error: Exception) -> Response:
 
 
 async def _broken(request: Request, error: Exception) -> Response:
-    log.error("%s %s: %s: %s", request.method, request.url.path, type(error).__name__, error)
-    answer = refusal(GoBetweenError("something went wrong here, and is in the server's log: this is a bug"), request.url.path)
-    answer.status_code = 500
-    return answer
+    return broken(request.method, request.url.path, error)

@@ -44,25 +44,31 @@ def who_of(request: Request) -> Who:
     return who
 
 
+LONGEST_KEY, LONGEST_ACTOR = 400, 200  # characters
 DRAWN = "auto-"  # keys that a client draws for each command and tries again, of which its user knows nothing
-Key = Annotated[str | None, Header(max_length=400, description="Makes the request safe to repeat.")]
+Key = Annotated[str | None, Header(max_length=LONGEST_KEY, description="Makes the request safe to repeat.")]
 Actor = Annotated[
-    str | None, Header(alias="X-Actor", max_length=200, description="Who does this, where not the token's owner.")
+    str | None, Header(alias="X-Actor", max_length=LONGEST_ACTOR, description="Who does this, where not the token's owner.")
 ]
 
 
 async def call_of(request: Request, study: str, idempotency_key: Key = None, actor: Actor = None) -> Call:
     """What an administrator asks for; `study` is the name in the address."""
-    home, who = home_of(request), who_of(request)
+    home = home_of(request)
     served = home.known(study)
     if served is None:
         served = await run_in_threadpool(home.find, study)
+    return call_for(served, who_of(request), idempotency_key, actor)
+
+
+def call_for(served: Served, who: Who, key: str | None, actor: str | None) -> Call:
+    """A call of somebody whom the guard has let in."""
     who.check(served)
-    check_text("X-Actor", actor, 200)
+    check_text("X-Actor", actor, LONGEST_ACTOR)
     made = served.study(actor or who.label)
-    if idempotency_key is None or not idempotency_key.startswith(DRAWN):
-        return Call(served, made, idempotency_key)
-    made.drawn = idempotency_key
+    if key is None or not key.startswith(DRAWN):
+        return Call(served, made, key)
+    made.drawn = key
     return Call(served, made, None)
 
 

@@ -3,25 +3,28 @@
 Whatever is not said to be open here is for administrators: a route that nobody thought of is closed.
 """
 
+import logging
 from collections.abc import MutableMapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gobetween.errors import GoBetweenError
 from gobetween.service.access import Access, Who
-from gobetween.service.page import plain_page
+from gobetween.service.page import refusal_page
 from gobetween.service.refusals import ForbiddenError, TokenError, TooLargeError, body_of, sentence_of, status_of
 
 if TYPE_CHECKING:
     from gobetween.service.metrics import Tally
 
+log = logging.getLogger("gobetween")
 API, INBOX_API, INBOX = "/api/", "/api/v1/inbox", "/inbox/"
 OPEN = ("/api/v1/health", "/enter")
 STATIC = "/static/"
@@ -42,6 +45,7 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
     "cache-control": "no-store",
 }
+RAW = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 REFUSED = "the token is missing or not valid: open the link that you were given, or ask for a new one"
 
 
@@ -51,7 +55,7 @@ class Address:
 
     origins: frozenset[str]
 
-    @property
+    @cached_property
     def hosts(self) -> frozenset[str]:
         """What a Host header may say."""
         return frozenset(urlsplit(origin).netloc for origin in self.origins)
@@ -93,9 +97,9 @@ class Guard:
         async def sending(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
                 self._tally.answers[message["status"]] += 1
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
+                held = list(message.get("headers", ()))
+                names = {name for name, _ in held}
+                message["headers"] = held + [header for header in RAW if header[0] not in names]
             await send(message)
 
         return sending
@@ -148,7 +152,17 @@ def refusal(error: GoBetweenError, path: str) -> Response:
     more = {401: {"www-authenticate": "Bearer"}, 429: {"retry-after": "60"}, 503: {"retry-after": "1"}}.get(status, {})
     if path.startswith(API) or path in OPEN:
         return JSONResponse(body_of(error), status, more)
-    return plain_page("This did not work", [sentence_of(error)], status, more)
+    inbox = path.startswith(INBOX)
+    back = ("/".join(path.split("/")[:3]), "Back to the inbox") if inbox else ("/", "To the studies")
+    return refusal_page(sentence_of(error), status, back, more)
+
+
+def broken(method: str, path: str, error: Exception) -> Response:
+    """Something that nobody thought of."""
+    log.error("%s %s: %s: %s", method, path, type(error).__name__, error)
+    answer = refusal(GoBetweenError("something went wrong here, and is in the server's log: this is a bug"), path)
+    answer.status_code = 500
+    return answer
 
 
 def too_large() -> TooLargeError:

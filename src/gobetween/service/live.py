@@ -17,6 +17,7 @@ from gobetween.service.metrics import Tally
 from gobetween.study.transaction import shown
 
 log = logging.getLogger("gobetween")
+EACH = 0.02  # seconds between changes for each page that is open: every one of them comes for its parts
 LONGEST = 6.0  # seconds that a page is left as it is, however long rendering takes
 LOOK, REST, STALE, ALIVE = 0.5, 2.0, 60.0, 15.0  # seconds between looks, changes, renderings of the same, signs of life
 
@@ -80,7 +81,8 @@ class Watch:
                 if held is None or held.seq != seq or time.monotonic() - held.at > STALE:
                     since = time.monotonic()
                     self._rendered = await run_in_threadpool(render, self.served)
-                    rest = min(LONGEST, max(REST, 10 * (time.monotonic() - since)))  # a tenth of the time, but for the first
+                    took = time.monotonic() - since
+                    rest = min(LONGEST, max(REST, EACH * self._there, 10 * took))  # a tenth of the time, but for the first
                     async with self._changed:
                         self._changed.notify_all()
             except GoBetweenError:  # the store is away for a moment

@@ -11,6 +11,7 @@ from gobetween.service import models
 from gobetween.service.access import Who
 from gobetween.service.call import home_of, who_of
 from gobetween.service.home import Home, Served
+from gobetween.study.transaction import state_now
 
 router = APIRouter(prefix="/api/v1", tags=["server"], responses=models.REFUSALS)
 
@@ -58,11 +59,14 @@ ABOUT = {
     "threshold_nats": ("gauge", "Where the study stops."),
     "stopped": ("gauge", "1 once the study has stopped."),
     "alarm": ("gauge", "1 if an alarm breaks the guarantee."),
+    "waiting_messages": ("gauge", "Messages that have not been delivered yet."),
+    "dead_messages": ("gauge", "Messages that could not be delivered and were given up."),
 }
 
 
 def _numbers(served: Served) -> dict[str, float]:
-    state, _, seq = served.study("").look()
+    with served.store.reading(served.name) as record:
+        state, seq, messages = state_now(record), record.seq, record.undelivered()
     evidence = state.learner.evidence()
     return {
         "events_total": seq,
@@ -74,6 +78,8 @@ def _numbers(served: Served) -> dict[str, float]:
         "threshold_nats": evidence.threshold,
         "stopped": float(state.stopped is not None),
         "alarm": float(state.learner.broken() is not None),
+        "waiting_messages": messages.waiting,
+        "dead_messages": messages.dead,
     }
 
 

@@ -18,7 +18,9 @@ def framed(title: str, body: str, scripts: Sequence[str] = ()) -> str:
     )
 
 
-def plain_page(title: str, sentences: Sequence[str], status: int, headers: Mapping[str, str] | None = None) -> HTMLResponse:
-    """A heading and a few sentences."""
-    body = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences)
-    return HTMLResponse(framed(title, f"<h1>{html.escape(title)}</h1>{body}"), status, dict(headers or {}))
+def refusal_page(sentence: str, status: int, back: tuple[str, str], headers: Mapping[str, str]) -> HTMLResponse:
+    """What did not work, and a way back: address and words."""
+    said = f"{sentence[:1].upper()}{sentence[1:]}{'' if sentence.endswith(('.', '?', '…')) else '.'}"
+    link = f'<p><a href="{html.escape(back[0])}">{html.escape(back[1])}</a></p>'
+    title = "This did not work"
+    return HTMLResponse(framed(title, f"<h1>{title}</h1><p>{html.escape(said)}</p>{link}"), status, dict(headers))

@@ -12,13 +12,19 @@ from gobetween.service.access import Access
 from gobetween.service.app import make_app
 from gobetween.service.guard import Address
 from gobetween.service.home import Home
+from gobetween.service.reminders import delivering
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 SWITCH = 0.0005  # seconds after which a thread that computes lets another go on
 
 
-def serve(home: Home, host: str, port: int, public_url: str | None, say: Callable[[str, str], None]) -> None:
-    """Listen until someone stops it; `say` is told the address and the link for the administrator."""
+def serve(
+    home: Home, host: str, port: int, public_url: str | None, say: Callable[[str, str], None], commands: bool = False
+) -> None:
+    """Listen until someone stops it; `say` is told the address and the link for the administrator.
+
+    commands: may it run those that study files name?
+    """
     if host not in LOOPBACK and public_url is None:
         raise StudyError(f"{host}: others can reach that, and nobody has said by which name they do", fix=Fix("public-url"))
     origin = None if public_url is None else origin_of(public_url)
@@ -28,7 +34,8 @@ def serve(home: Home, host: str, port: int, public_url: str | None, say: Callabl
         base = origin or f"http://{'localhost' if host == '::1' else host}:{sock.getsockname()[1]}"
         say(base, f"{base}/enter#{access.first}")
         sys.setswitchinterval(SWITCH)
-        server.run(sockets=[sock])
+        with delivering(home, commands):
+            server.run(sockets=[sock])
     finally:
         sock.close()
         home.close()

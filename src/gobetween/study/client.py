@@ -21,6 +21,7 @@ from gobetween.study.transaction import Receipt, StudyQuery
 
 PAGE = 1000  # events of one answer
 BROKEN = (OSError, http.client.HTTPException)
+AWAY = (502, 503, 504)  # what a proxy says while the server behind it is away
 
 
 class Client:
@@ -233,7 +234,9 @@ class Client:
         try:
             found: dict[str, Any] = json.loads(text)
         except ValueError:
-            raise StoreError(f"{self.url}: answered {status}, and not as a server of gobetween does") from None
+            failure = StoreError(f"{self.url}: answered {status}, and not as a server of gobetween does")
+            failure.passing = status in AWAY
+            raise failure from None
         if status >= 400:
             raise _error(found, status)
         return found

@@ -31,6 +31,8 @@ class Command(Generic[T]):
     again: Callable[[Transaction, list[Event], bool], T]
     joins: bool = False
     """Does it read nothing of the record but keys and rows of queries? Then several may share a transaction."""
+    about: int | None = None
+    """The query whose row it reads, so that the rows of several commands can be read at once."""
 
     @property
     def request(self) -> str:
@@ -147,7 +149,7 @@ def tell(
         return _record(tx, {"query": number, "mediator": name, "unasked": False}, answer, silent)
 
     request = {"query": number, "mediator": mediator if number is None else None, "silent": silent, **answer}
-    return Command("tell", request, work, rebuilt, joins=number is not None)
+    return Command("tell", request, work, rebuilt, joins=number is not None, about=number)
 
 
 def tell_all(rows: Sequence[Mapping[str, Any]], surprise: bool, another: bool, dry: bool) -> Command[list[Receipt]]:

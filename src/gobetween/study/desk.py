@@ -18,10 +18,11 @@ from gobetween.study.commands import Command
 from gobetween.study.events import Event
 from gobetween.study.record import PATIENCE, QueryRow, Store, StudyRecord
 from gobetween.study.state import StudyState
-from gobetween.study.transaction import Transaction, state_of
+from gobetween.study.transaction import Transaction, is_number_of_query, state_of
 
 T = TypeVar("T")
 MOST = 64  # commands of one transaction
+LAG = 32  # events that others, who read the state from the store, may have to replay
 
 
 @dataclass
@@ -111,13 +112,13 @@ class Desk:
     def _together(self, batch: list[Wanted[Any]], again: bool) -> None:
         with self.store.writing(self.name) as record:
             state = self._state(record)
-            rows, events = dict[int, QueryRow](), list[Event]()
+            rows, events, known, caught_up = dict[int, QueryRow](), list[Event](), _rows_of(record, batch), False
             for one in batch:
-                tx = Transaction(record, state, one.actor, rows=rows)
+                tx = Transaction(record, state, one.actor, rows=rows, known=known, caught_up=caught_up)
                 one.value = one.command.run(tx, one.key, again or one.known, one.drawn)
-                one.error = tx.refused
+                one.error, caught_up = tx.refused, tx.caught_up
                 events += tx.events
-            Transaction(record, state, "", events, rows).save()
+            Transaction(record, state, "", events, rows, lag=LAG).save()
         if record.seq and all(one.command.name != "tell-all" for one in batch):  # that may only have tried
             self._kept = Kept(record.seq, record.seal(record.seq), state)
         _finish(batch)
@@ -130,6 +131,13 @@ class Desk:
         for event in record.events(kept.seq) if kept.seq < record.seq else ():
             kept.state.apply(event)
         return kept.state
+
+
+def _rows_of(record: StudyRecord, batch: list[Wanted[Any]]) -> dict[int, QueryRow | None]:
+    """The rows that several commands are about, in one read."""
+    numbers = {one.command.about for one in batch if is_number_of_query(one.command.about)}
+    found = record.queries(sorted(numbers)) if len(numbers) > 1 else []
+    return {row.query: row for row in found}
 
 
 def _finish(batch: list[Wanted[Any]]) -> None:

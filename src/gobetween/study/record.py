@@ -1,9 +1,11 @@
 """What a study asks of a store: one study's record, read or written in a transaction. Stores are in `gobetween.study.store`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+from gobetween.study.notify import Message, Undelivered
 
 PATIENCE = 15.0  # seconds to wait for a database that went away, that is starting or that has no connection to spare
 
@@ -71,6 +73,9 @@ class StudyRecord(Protocol):
     def query(self, number: int) -> QueryRow | None:
         """A query by its number."""
 
+    def queries(self, numbers: Collection[int]) -> list[QueryRow]:
+        """Those of these queries that there are."""
+
     def answered(self, mediator: int, last: int) -> list[QueryRow]:
         """The last answered queries of a mediator, the latest first."""
 
@@ -91,6 +96,12 @@ class StudyRecord(Protocol):
 
     def write(self, events: Sequence[Mapping[str, Any]], rows: Sequence[QueryRow], snapshot: Mapping[str, Any] | None) -> None:
         """Append events, upsert queries and replace the snapshot, if there is a new one."""
+
+    def post(self, messages: Sequence[Message]) -> None:
+        """Messages on their way, with what else is written; one that was written before is not written again."""
+
+    def undelivered(self) -> Undelivered:
+        """What has not reached its receivers."""
 
     def respecify(self, spec: Mapping[str, Any]) -> None:
         """Replace the spec of a study that has no events yet."""
@@ -123,6 +134,17 @@ class Store(Protocol):
 
     def keep_token(self, row: TokenRow) -> None:
         """A new token, or one that has changed."""
+
+    def claim(self, name: str, channels: Sequence[str], lease: float, most: int) -> list[Message]:
+        """Take messages of a study that are due: for `lease` seconds nobody else gets them."""
+
+    def mark(
+        self, name: str, message: Message, state: str, wait: float = 0.0, error: str = "", taken_back: bool = False
+    ) -> None:
+        """What became of a message: sent, waiting (tried again after `wait` seconds) or dead. taken_back: it was not tried."""
+
+    def tidy(self, name: str, again: bool) -> None:
+        """Forget messages that were sent long ago; again: those that were given up are tried anew."""
 
     def check(self) -> list[str]:
         """Complaints of the database about itself."""

@@ -17,11 +17,12 @@ from gobetween.files.fields import naming, only, show
 from gobetween.files.rules import parse_family, parse_question, rule_from_dict, rule_to_dict
 from gobetween.files.toml import read_toml
 from gobetween.study.learner import Learner
+from gobetween.study.notify import Notify, parse_notify
 from gobetween.study.terms import left_out, parse_terms
 
 Policy = ArrayLike | Mapping[str, float]
 #: What may change after the first event: it cannot touch the mathematics. Names change by `rename` only.
-EDITABLE = ("title", "arms", "mediators", "contacts", "lease", "in_flight", "max_queries", "max_cost")
+EDITABLE = ("title", "arms", "mediators", "contacts", "lease", "in_flight", "max_queries", "max_cost", "notify")
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -54,6 +55,8 @@ class StudySpec:
     max_queries: int | None
     max_cost: float | None
     """The budget."""
+    notify: Notify | None
+    """Who is told when something happens."""
     left_out: ClassVar[frozenset[str]] = frozenset()
     """Fields that nobody said: they have their defaults, or in a study that has begun what it was begun with."""
 
@@ -76,6 +79,7 @@ class StudySpec:
         wait_for: str | None = None,
         in_flight: int | None = None,
         budget: Mapping[str, float] | None = None,
+        notify: Mapping[str, Any] | None = None,
     ) -> None:
         """The same as a study.toml says: mediators are names, or a mapping from names to policies (None: not known).
 
@@ -84,7 +88,7 @@ class StudySpec:
         rest = {
             "family": family, "delta": delta, "title": title, "silent": silent, "sampling": sampling, "stopping": stopping,
             "question": question, "seed": seed, "lease": lease, "wait_for": wait_for, "in_flight": in_flight,
-            "budget": budget or {},
+            "budget": budget or {}, "notify": notify,
         }  # fmt: skip
         self.__dict__.update(parse_terms(_cast(arms, mediators, costs, contacts) | rest), left_out=left_out(rest))
         self.new_learner()  # refuses what does not fit together
@@ -102,11 +106,13 @@ class StudySpec:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe. The best arm is asked for where no question is said, as it was before there were others."""
-        named = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "question"}
+        named = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _MAY_LACK}
         asked = {} if self.question == BEST else {"question": self.question.to_dict()}
+        told = {} if self.notify is None else {"notify": self.notify.to_dict()}
         return (
             named
             | asked
+            | told
             | {
                 "arms": list(self.arms),
                 "mediators": list(self.mediators),
@@ -128,7 +134,7 @@ class StudySpec:
     def from_dict(cls, data: Mapping[str, Any]) -> "StudySpec":
         """What `to_dict` described."""
         return cls._of(
-            {field.name: data[field.name] for field in fields(cls) if field.name != "question"}
+            {field.name: data[field.name] for field in fields(cls) if field.name not in _MAY_LACK}
             | {
                 "arms": tuple(data["arms"]),
                 "mediators": tuple(data["mediators"]),
@@ -139,11 +145,14 @@ class StudySpec:
                 "sampling": rule_from_dict(data["sampling"], "sampling"),
                 "stopping": rule_from_dict(data["stopping"], "stopping"),
                 "question": parse_question(data.get("question", BEST.name), "question"),  # earlier versions had one
+                "notify": parse_notify(data.get("notify")),
             }
         )
 
     def edited(self, field: str, value: Any) -> "StudySpec":
         """The same with one field changed, given as in `to_dict`."""
+        if field == "notify":
+            value = parse_notify(value)
         return self._of(self.__dict__ | {field: tuple(value) if isinstance(value, list) else value})
 
     def joined(self, name: str, policy: Sequence[float] | None, cost: float, contact: str) -> "StudySpec":
@@ -168,6 +177,8 @@ class StudySpec:
         )
 
 
+#: Fields that `to_dict` leaves out where they are as they were before there was a choice.
+_MAY_LACK = {"question": BEST.name, "notify": None}
 #: What the default stopping rule was stored as by earlier versions.
 _DEFAULTS_BEFORE = (
     {"rule": EProcess.name},
@@ -195,7 +206,7 @@ def differences(old: Mapping[str, Any], new: StudySpec) -> dict[str, tuple[Any, 
         return {}
     before = StudySpec.from_dict(old).to_dict()  # an earlier version may have kept it in other words
     return {
-        key: (before.get(key, BEST.name), after.get(key, BEST.name))  # only the question may be left out
+        key: (before.get(key, _MAY_LACK.get(key)), after.get(key, _MAY_LACK.get(key)))
         for key in before | after
         if before.get(key) != after.get(key)
     }

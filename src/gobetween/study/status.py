@@ -117,6 +117,8 @@ class Status:
     """Files and rows that the study began from."""
     events: int
     at: float
+    undelivered: str | None = None
+    """What is wrong with messages that the study file wants to be sent."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe."""
@@ -125,7 +127,8 @@ class Status:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Status":
         """What `to_dict` described; keys of later versions are left out."""
-        held = {field.name: data[field.name] for field in fields(cls)}
+        held = {field.name: data[field.name] for field in fields(cls) if field.name != "undelivered"}
+        held["undelivered"] = data.get("undelivered")  # earlier versions sent nothing
         infinite = {name: math.inf if held[name] is None else held[name] for name in ("statistic", "threshold")}
         alarms = [Alarm(**one | {"log_e": math.inf if one["log_e"] is None else one["log_e"]}) for one in held["alarms"]]
         ahead = held["outlook"]
@@ -147,7 +150,7 @@ class Status:
         return html_table(f"{self.title or self.name} ({self.state}): {self.sentence}", header, rows)
 
 
-def status_of(name: str, state: StudyState, now: float, seq: int) -> Status:
+def status_of(name: str, state: StudyState, now: float, seq: int, undelivered: str | None = None) -> Status:
     """Read a state."""
     spec, progress = state.spec, state.learner.progress
     queries, cost = state.spent
@@ -196,6 +199,7 @@ def status_of(name: str, state: StudyState, now: float, seq: int) -> Status:
         from_log=None if state.absorbed is None else FromLog(files=state.absorbed["files"], rows=state.absorbed["rows"]),
         events=seq,
         at=now,
+        undelivered=undelivered,
     )
 
 

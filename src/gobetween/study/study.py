@@ -263,7 +263,8 @@ class Study:
             state = state_now(record)
             events = list(record.events(max(0, record.seq - last))) if last else []
             found = None if past is None else past(state, record.events(0))
-            status = status_of(self.name, state, record.now, record.seq)
+            undelivered = None if state.spec.notify is None else record.undelivered().words(record.now)
+            status = status_of(self.name, state, record.now, record.seq, undelivered)
             return View(state, status, events, record.about.get("created"), found)
 
     @property
@@ -279,7 +280,12 @@ class Study:
 
     def status(self) -> Status:
         """How the study stands."""
-        return status_of(self.name, *self.look())
+        return self.view(0).status
+
+    def undelivered(self) -> str | None:
+        """What is wrong with messages that the study file wants to be sent, in one sentence; None if nothing is."""
+        with self.store.reading(self.name) as record:
+            return record.undelivered().words(record.now)
 
     def pending(self) -> list[StudyQuery]:
         """Open queries, oldest first."""

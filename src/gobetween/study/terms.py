@@ -12,6 +12,7 @@ from gobetween.errors import SpecError
 from gobetween.files.fields import number, only, show, tables, text, typed, whole
 from gobetween.files.problem import KEYS, parse_budget, parse_cast, parse_deltas
 from gobetween.files.rules import default, parse_family, parse_question, parse_rule
+from gobetween.study.notify import parse_notify
 
 WAITS = ("lease", "answer")
 #: Keys that cannot change once a study has begun, and that a file may leave out.
@@ -46,6 +47,7 @@ def parse_terms(data: Mapping[str, Any]) -> dict[str, Any]:
         "in_flight": _in_flight(data),
         "max_queries": budget.queries,
         "max_cost": budget.cost,
+        "notify": parse_notify(data.get("notify")),
     }
 
 

@@ -1,14 +1,15 @@
 """One command of a study at work inside a transaction: makes events, lets them happen, writes them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 from uuid import uuid4
 
 from gobetween.core.voice import broken_words
 from gobetween.errors import AlarmError, Fix, StoreError, StudyError
 from gobetween.export import numbered
 from gobetween.study.events import Event, Verdict, row_after
+from gobetween.study.notify import ANSWERS, messages_of, overdue, waits
 from gobetween.study.record import QueryRow, StudyRecord
 from gobetween.study.spec import StudySpec
 from gobetween.study.state import FORMAT, StudyState
@@ -63,7 +64,12 @@ class Transaction:
     """Rows that have changed."""
     refused: StudyError | None = None
     """Why nothing was asked, when something else had to be recorded."""
-    _read: dict[int, QueryRow | None] = field(default_factory=dict)
+    lag: int = 1
+    """Events after which a snapshot is written at the earliest: whoever keeps the state in memory seldom reads one."""
+    caught_up: bool = False
+    """Is what time has brought recorded? Once is enough for commands that share a transaction, for its clock stands still."""
+    known: dict[int, QueryRow | None] = field(default_factory=dict)
+    """Rows as they were before this transaction, as far as they were read."""
 
     def do(self, kind: str, **fields: Any) -> Event:
         """Make an event and let it happen."""
@@ -80,15 +86,15 @@ class Transaction:
         return event
 
     def _row(self, number: int) -> QueryRow | None:
-        if number not in self.rows and number not in self._read:
-            self._read[number] = self.record.query(number)
-        return self.rows.get(number) or self._read.get(number)
+        if number not in self.rows and number not in self.known:
+            self.known[number] = self.record.query(number)
+        return self.rows.get(number) or self.known.get(number)
 
     def row(self, number: int) -> QueryRow:
         """A query that was issued in this study."""
         if isinstance(number, bool) or not isinstance(number, int):
             raise StudyError(f"query {number!r}: queries are known by whole numbers")
-        found = self._row(number) if 0 <= number < 2**62 else None
+        found = self._row(number) if is_number_of_query(number) else None
         if found is None:
             raise StudyError(f"query {number} was never asked in this study")
         return found
@@ -113,6 +119,9 @@ class Transaction:
 
     def catch_up(self) -> None:
         """Record what time has brought by the store's clock, before anything else happens; it is nobody's command."""
+        if self.caught_up:
+            return
+        self.caught_up = True
         for kind, fields in due(self.state, self.record.now):
             self.do(kind, **fields)
         self.keyed(0, f"auto-{uuid4()}", "")
@@ -158,6 +167,10 @@ class Transaction:
             event["seq"] = i
         snapshot = self.state.to_dict() | {"seq": self.events[-1]["seq"]} if self._wants_snapshot() else None
         self.record.write(self.events, list(self.rows.values()), snapshot)
+        if (notify := self.state.spec.notify) is not None:
+            happened = list(worth_telling(self.events, self.state, "alarm" in notify.events))
+            if found := messages_of(notify, happened, self.state.spec.title, self.record.now):
+                self.record.post(found)
 
     def _wants_snapshot(self) -> bool:
         """A large snapshot is written now and then, so that all events together write no more than in proportion to them.
@@ -168,7 +181,32 @@ class Transaction:
         if held is None or held.get("format") != FORMAT or any(event["kind"] in ("edited", "added") for event in self.events):
             return True
         behind = self.events[-1]["seq"] - held.get("seq", self.record.seq)
-        return bool(behind * PER_EVENT >= self.record.weight)
+        return bool(behind >= self.lag and behind * PER_EVENT >= self.record.weight)
+
+
+def is_number_of_query(number: Any) -> TypeGuard[int]:
+    """Could a query have this number?"""
+    return isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 2**62
+
+
+def worth_telling(events: Sequence[Event], state: StudyState, alarms: bool) -> Iterator[dict[str, Any]]:
+    """What people may want to be told of what has happened."""
+    spec = state.spec
+    contacts = dict(zip(spec.mediators, spec.contacts, strict=True))
+    for event in events:
+        if event["kind"] in ("asked", "expired"):
+            words, who = (waits if event["kind"] == "asked" else overdue), event["mediator"]
+            yield words(event["query"], who, contacts.get(who, ""), event.get("until"))
+        elif event["kind"] == "stopped":
+            broken = alarm_words(state)
+            said = f"The study has stopped: {verdict_words(event)}." if broken is None else f"The study has stopped. {broken}"
+            verdict = {"verdict": event["verdict"], "arm": event["arm"] if broken is None else None}
+            yield {"about": f"stopped-{event['seq']}", "event": "stopped", "sentence": said, **verdict}
+    if alarms and any(event["kind"] in ANSWERS for event in events):
+        for alarm in state.learner.account(visible=False).alarms:
+            if alarm.raised:
+                about = {"about": f"alarm-{alarm.kind}-{alarm.subject}", "event": "alarm", "sentence": alarm.words}
+                yield about | {"alarm": alarm.kind, "subject": alarm.subject, "breaks": alarm.breaks}
 
 
 def due(state: StudyState, now: float) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -1,5 +1,5 @@
 // A personal link carries its token behind the #, which no server and no log sees: it is exchanged for a cookie here, once.
-(async () => {
+const enter = async () => {
   const said = document.getElementById("said");
   const token = location.hash.slice(1);
   history.replaceState(null, "", location.pathname);
@@ -19,4 +19,7 @@
   } catch {
     said.textContent = "The server does not answer: open your link once more in a moment.";
   }
-})();
+};
+// a link that is opened where this page is shown already only changes what stands behind the #
+addEventListener("hashchange", enter);
+enter();

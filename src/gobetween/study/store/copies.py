@@ -31,6 +31,7 @@ def back_up(store: Database, file: Path) -> Counts:
             store.outside("VACUUM INTO ?", str(part))  # reads as everybody else does, so that nobody waits
         copy = Database.open(str(part))
         copy.outside("DELETE FROM tokens")  # one that is revoked later must not come back with a backup
+        copy.outside("DELETE FROM outbox")  # what was to be told then is told by the store itself
         copy.outside("PRAGMA journal_mode=DELETE")  # one file, without a -wal
         counts = read_back(copy, store.place)
         with part.open("rb") as stream:

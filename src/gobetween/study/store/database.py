@@ -4,7 +4,7 @@ import json
 import os
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,9 @@ from sqlalchemy import Connection, Engine, bindparam, func, inspect, select, tex
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from gobetween.errors import Fix, StoreError, StudyError
+from gobetween.study.notify import Message, Undelivered
 from gobetween.study.record import PATIENCE, QueryRow, TokenRow
+from gobetween.study.store import outbox
 from gobetween.study.store.engines import READS, engine_of
 from gobetween.study.store.failures import damaged, told
 from gobetween.study.store.seals import STUDY, event_seal, query_seal, seal_of, study_seal
@@ -55,6 +57,10 @@ class DatabaseRecord:
     def query(self, number: int) -> QueryRow | None:
         found = self._connection.execute(_QUERY, {"id": self._id, "number": number}).first()
         return None if found is None else self._query_row(found)
+
+    def queries(self, numbers: Collection[int]) -> list[QueryRow]:
+        found = self._connection.execute(_QUERIES, {"id": self._id, "numbers": list(numbers)}).all()
+        return [self._query_row(row) for row in found]
 
     def answered(self, mediator: int, last: int) -> list[QueryRow]:
         where = (queries.c.study == self._id) & (queries.c.mediator == mediator) & queries.c.status.in_(("told", "silent"))
@@ -117,6 +123,12 @@ class DatabaseRecord:
             self._snapshot = snapshot
             changes["snapshot"] = _json(snapshot)
         self._change(**changes)
+
+    def post(self, messages: Sequence[Message]) -> None:
+        outbox.post(self._connection, self._id, messages)
+
+    def undelivered(self) -> Undelivered:
+        return outbox.undelivered(self._connection, self._id)
 
     def respecify(self, spec: Mapping[str, Any]) -> None:
         self._change(spec=_json(spec))
@@ -303,6 +315,29 @@ class Database:
             connection.execute(tokens.delete().where(tokens.c.id == row.id))
             connection.execute(tokens.insert(), row.__dict__ | {"study": study})
 
+    def claim(self, name: str, channels: Sequence[str], lease: float, most: int) -> list[Message]:
+        with self.viewing() as connection:
+            if not outbox.is_due(connection, self._place_of(connection, name), channels, self._now(connection)):
+                return []
+        with self.locking() as connection:
+            now = self._now(connection)
+            return outbox.claim(connection, self._place_of(connection, name), channels, now, now + lease, most)
+
+    def mark(
+        self, name: str, message: Message, state: str, wait: float = 0.0, error: str = "", taken_back: bool = False
+    ) -> None:
+        with self.locking() as connection:
+            study, due = self._place_of(connection, name), self._now(connection) + wait
+            outbox.mark(connection, study, message, state, due, error, message.attempts - taken_back)
+
+    def tidy(self, name: str, again: bool) -> None:
+        with self.locking() as connection:
+            outbox.tidy(connection, self._place_of(connection, name), self._now(connection), again)
+
+    def _place_of(self, connection: Connection, name: str) -> int:
+        found: int = connection.execute(select(studies.c.id).where(studies.c.name == name)).scalar_one()
+        return found
+
     def check(self) -> list[str]:
         if not self._lite:
             return []
@@ -366,6 +401,7 @@ def _change_of(*names: str) -> Any:
 
 
 _QUERY = select(queries).where(queries.c.study == bindparam("id"), queries.c.query == bindparam("number"))
+_QUERIES = select(queries).where(queries.c.study == bindparam("id"), queries.c.query.in_(bindparam("numbers", expanding=True)))
 _BY_KEY = select(events).where(events.c.study == bindparam("id"), events.c.key == bindparam("used")).order_by(events.c.part)
 _ADDED = events.insert()
 _NOW = text("SELECT (julianday('now') - 2440587.5) * 86400.0")

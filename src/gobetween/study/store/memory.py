@@ -4,12 +4,24 @@ import copy
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gobetween.errors import Fix, StudyError
+from gobetween.study.notify import Message, Undelivered
 from gobetween.study.record import QueryRow, TokenRow
+
+
+@dataclass
+class Posted:
+    """A message, and what became of it."""
+
+    message: Message
+    due: float
+    state: str = "waiting"
+    error: str = ""
 
 
 class MemoryRecord:
@@ -22,12 +34,16 @@ class MemoryRecord:
         self.now, self.seq = 0.0, 0
         self._events: list[dict[str, Any]] = []
         self._rows: dict[int, QueryRow] = {}
+        self.outbox: dict[tuple[str, str, str], Posted] = {}
 
     def seal(self, seq: int) -> str:
         return str(seq)
 
     def query(self, number: int) -> QueryRow | None:
         return self._rows.get(number)
+
+    def queries(self, numbers: Collection[int]) -> list[QueryRow]:
+        return [self._rows[number] for number in numbers if number in self._rows]
 
     def answered(self, mediator: int, last: int) -> list[QueryRow]:
         found = [row for row in self._rows.values() if row.mediator == mediator and row.status in ("told", "silent")]
@@ -52,6 +68,16 @@ class MemoryRecord:
         self._events += [copy.deepcopy(dict(event)) for event in events]
         self._rows |= {row.query: row for row in rows}
         self.snapshot, self.seq = copy.deepcopy(snapshot or self.snapshot), len(self._events)
+
+    def post(self, messages: Sequence[Message]) -> None:
+        for one in messages:
+            self.outbox.setdefault((one.about, one.channel, one.address), Posted(one, one.made))
+
+    def undelivered(self) -> Undelivered:
+        held = {state: [one for one in self.outbox.values() if one.state == state] for state in ("waiting", "dead")}
+        since = min((one.message.made for one in held["waiting"]), default=None)
+        last = max(held["dead"], key=lambda one: one.due, default=None)
+        return Undelivered(len(held["waiting"]), since, len(held["dead"]), "" if last is None else last.error)
 
     def respecify(self, spec: Mapping[str, Any]) -> None:
         self.spec = copy.deepcopy(dict(spec))
@@ -104,6 +130,30 @@ class Memory:
 
     def keep_token(self, row: TokenRow) -> None:
         self._tokens[row.id] = row
+
+    def claim(self, name: str, channels: Sequence[str], lease: float, most: int) -> list[Message]:
+        with self._lock:
+            now, held = self._clock(), self._studies[name].outbox
+            found = [one for one in held.values() if one.state == "waiting" and one.due <= now]
+            taken = sorted((one for one in found if one.message.channel in channels), key=lambda one: one.due)[:most]
+            for one in taken:
+                one.due, one.message = now + lease, replace(one.message, attempts=one.message.attempts + 1)
+            return [one.message for one in taken]
+
+    def mark(
+        self, name: str, message: Message, state: str, wait: float = 0.0, error: str = "", taken_back: bool = False
+    ) -> None:
+        with self._lock:
+            one = self._studies[name].outbox[message.about, message.channel, message.address]
+            if state == "sent" or (one.message.attempts == message.attempts and one.state == "waiting"):
+                one.state, one.due, one.error = state, self._clock() + wait, error
+                one.message = replace(message, attempts=message.attempts - taken_back)
+
+    def tidy(self, name: str, again: bool) -> None:
+        with self._lock:
+            for one in self._studies[name].outbox.values():
+                if again and one.state == "dead":
+                    one.state, one.due, one.message = "waiting", self._clock(), replace(one.message, attempts=0)
 
     def check(self) -> list[str]:
         return []

@@ -14,7 +14,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMA = 3
+SCHEMA = 4
 metadata = MetaData()
 
 schema = Table("gobetween_schema", metadata, Column("version", Integer, primary_key=True))
@@ -72,4 +72,21 @@ queries = Table(
     Column("seal", Text),
     PrimaryKeyConstraint("study", "query"),
     Index("queries_status", "study", "status"),
+)
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("study", Integer, ForeignKey("studies.id"), nullable=False),
+    Column("about", Text, nullable=False),
+    Column("channel", Text, nullable=False),
+    Column("address", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("made", Float(53), nullable=False),
+    Column("body", Text, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("state", Text, nullable=False),  # waiting, sent or dead
+    Column("due", Float(53), nullable=False),  # when it is tried next, and until when whoever has taken it has it
+    Column("error", Text, nullable=False),
+    PrimaryKeyConstraint("study", "about", "channel", "address"),
+    Index("outbox_due", "study", "state", "due"),
 )
