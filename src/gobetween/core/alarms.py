@@ -98,7 +98,7 @@ class Facts:
     N_ea: Ints
     """[E, K], or [E, K+1] with a last column for silence."""
     declared: Sequence[Sequence[float] | None]
-    """Of each mediator its policy; one that sums to less than 1 leaves the rest to silence."""
+    """Of each mediator its policy; one that sums to less than 1 leaves the rest to silence. NaN and 0 are a support."""
     delta: float
     S_ea: Floats | None = None
     """[E, K] sums of rewards."""
@@ -281,20 +281,36 @@ def policy_alarms(
 ) -> list[Alarm]:
     """Is a declared policy contradicted? N_ea may have one more column, for silence, with what probability is left."""
     found = []
-    limit = math.log(max(1, sum(row is not None for row in declared)) / level)
+    limit = math.log(max(1, sum(row is not None and not math.isnan(math.fsum(row)) for row in declared)) / level)
     for name, counts, row in zip(names, N_ea, declared, strict=True):
         if row is None or not counts.sum():
             continue
         policy = _filled(row, len(counts))
+        if np.isnan(policy).any():
+            found.append(_support_alarm(name, counts, policy, limit))
+            continue
         clause = f"{name!r} acts otherwise than by its declared policy"
         meaning = "the answer stays valid, plans that rest on that policy are off"
         found.append(_alarm("policy", name, log_policy_evidence(counts, policy), limit, clause, meaning, breaks=False))
     return found
 
 
+def _support_alarm(name: str, counts: Ints, policy: Floats, limit: float) -> Alarm:
+    """Was an arm pulled outside a declared support? That is certain or not: there is no other evidence."""
+    log_e = math.inf if counts[policy == 0.0].any() else 0.0
+    clause = f"{name!r} pulls arms that it was declared never to"
+    meaning = "the answer stays valid, for it does not rest on who may pull what; what was seen is planned with"
+    return _alarm("policy", name, log_e, limit, clause, meaning, breaks=False)
+
+
 def _with_share(alarm: Alarm, counts: Ints, row: Sequence[float] | None, facts: Facts) -> Alarm:
     """How far off a share is or, of an alarm that was not raised, would have had to be."""
     policy, unit = _filled(row or (), len(counts)), facts.unit
+    if np.isnan(policy).any():
+        outside = [facts.arms[a] for a in np.flatnonzero((policy == 0.0) & (counts > 0)).tolist()]
+        if not outside:
+            return _less(alarm, 0.0, "any arm outside its support would have shown", unit) if facts.visible else alarm
+        return _sized(alarm, ", ".join(map(repr, outside)), float(counts[policy == 0.0].sum() / counts.sum()))
     if alarm.raised:
         one, share, said = most_off(counts, policy)
         what = repr(facts.arms[one]) if one < len(facts.arms) else "silence"
@@ -363,7 +379,8 @@ def visible_difference(family: Family, n: Ints, S: Floats, limit: float) -> tupl
 def _filled(row: Sequence[float], columns: int) -> Floats:
     """A declared policy, with what probability is left for silence where that has a column."""
     policy = np.asarray(row, dtype=np.float64)
-    return np.append(policy, max(0.0, 1.0 - policy.sum())) if columns > len(policy) else policy
+    left = 1.0 - policy.sum()
+    return np.append(policy, left if np.isnan(left) else max(0.0, left)) if columns > len(policy) else policy
 
 
 def log_policy_evidence(counts: Ints, policy: Floats) -> float:

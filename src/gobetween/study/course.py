@@ -44,8 +44,8 @@ def add_mediator(name: str, policy: Any, cost: Any, contact: str) -> Command[Rec
         spec = tx.state.spec
         if name in spec.mediators:
             raise StudyError(f"mediator {name!r} is there already: names must differ")
-        row = None if policy is None else list(parse_policy(policy, spec.arms, "policy"))
-        tx.do("added", mediator=name, policy=row, cost=number(cost, "cost"), contact=contact)
+        row = None if policy is None else parse_policy(policy, spec.arms, "policy")
+        tx.do("added", mediator=name, policy=row and list(row), cost=number(cost, "cost"), contact=contact)
         return tx.receipt()
 
     return Command("add-mediator", {"mediator": name, "policy": policy, "cost": cost, "contact": contact}, work, rebuilt)
@@ -113,7 +113,7 @@ def absorb(stats: LogStats, files: Sequence[str]) -> Command[Receipt]:
         for mediator, row, counts in zip(spec.mediators, spec.policies, N_ea, strict=True):
             for arm, p, count in zip(spec.arms, row or (), counts, strict=False):
                 if p == 0.0 and count:
-                    raise StudyError(f"the log has {mediator!r} pull {arm!r}, which its declared policy never does")
+                    raise StudyError(f"the log has {mediator!r} pull {arm!r}, which it was declared never to do")
         watched = _watched(stats, spec)
         if stats.silent.any() and not spec.silent:
             raise StudyError("the log holds silence, of which the study does not know", fix=Fix("silent"))
