@@ -4,10 +4,10 @@
 of each arm against the rest. A wrong policy costs queries, not correctness. *Confounding*: does an arm pay the same whoever
 pulls it? inf over a common mean m of ∏_e M_e(m), with M_e a two-sided mixture of likelihood ratios of mediator e's rewards. It
 breaks the guarantee; confounding that all mediators share cannot be seen. *Scale*: do rewards spread more than the declared σ
-(`spread.py`), or counts more than Poisson's (`excess.py`)? *Contradiction*: an arm that was certain to be the best, and another
-that was certain to be better than it at another time. One of them reached e^threshold falsely, which has probability at most δ:
-that is the level of this alarm. *Drift* (`drift.py`): does an arm pay, and does a mediator choose, the same all the time? The
-first breaks the guarantee, the second does not.
+(`spread.py`), or more than the mean says, where a family's does (`excess.py`)? *Contradiction*: an arm that was certain to be
+the best, and another that was certain to be better than it at another time. One of them reached e^threshold falsely, which has
+probability at most δ: that is the level of this alarm. *Drift* (`drift.py`): does an arm pay, and does a mediator choose, the
+same all the time? The first breaks the guarantee, the second does not.
 
 CHECKS lists them; learner, study and log raise whatever stands there.
 """
@@ -21,11 +21,11 @@ import numpy as np
 from gobetween.core.difference import least_total, total_at
 from gobetween.core.drift import Course, log_policy_drift, log_reward_drift, split_at, split_weight
 from gobetween.core.eprocess import PRODUCT, log_evalue
-from gobetween.core.excess import log_excess_evidence
+from gobetween.core.excess import POISSON, log_excess_evidence, watches
 from gobetween.core.family import Family, coordinate
 from gobetween.core.mixtures import log_gamma
 from gobetween.core.sizes import most_different, most_off
-from gobetween.core.spread import log_spread_evidence, scale_of, squares
+from gobetween.core.spread import is_kept, log_spread_evidence, scale_of, squares
 from gobetween.core.state import Tally
 from gobetween.core.types import Floats, Ints
 from gobetween.core.visible import about, least_visible
@@ -158,10 +158,10 @@ def contradiction(facts: Facts) -> list[Alarm]:
 def scale(facts: Facts) -> list[Alarm]:
     """Do rewards spread more than is declared?"""
     sigma = scale_of(facts.family)
-    if sigma is None or facts.spread is None:
+    if sigma is None or facts.spread is None or not is_kept(facts.spread, facts.family):
         return []
     N_a = facts.N_ea[:, : len(facts.arms)].sum(axis=0)
-    return scale_alarms(sigma, N_a, facts.spread) if len(facts.spread) == 3 else count_alarms(N_a, facts.spread)
+    return excess_alarms(facts.family, N_a, facts.spread) if watches(facts.family) else scale_alarms(sigma, N_a, facts.spread)
 
 
 def scale_alarms(sigma: float, N_a: Ints, spread: Floats, level: float = LEVEL) -> list[Alarm]:
@@ -175,17 +175,31 @@ def scale_alarms(sigma: float, N_a: Ints, spread: Floats, level: float = LEVEL) 
     return [_alarm("scale", f"sigma = {sigma:g}", log_spread_evidence(N_a, SS), math.log(1.0 / level), clause, meaning)]
 
 
-def count_alarms(N_a: Ints, spread: Floats, level: float = LEVEL) -> list[Alarm]:
-    """Is "the variance of a count is its mean" contradicted by the second moments and sums [3 or more, K] of N_a counts?"""
+def excess_alarms(family: Family, N_a: Ints, spread: Floats, level: float = LEVEL) -> list[Alarm]:
+    """Is what a family says of rewards with a mean contradicted by second moments and sums [3 or more, K] of N_a rewards?"""
     if not N_a.sum():
         return []
-    expected = (np.maximum(0, N_a - 1) * spread[4] / np.maximum(1, N_a)).sum()
+    means = spread[4] / np.maximum(1, N_a)
+    expected = math.fsum((n - 1) * family.variance(mean) for n, mean in zip(N_a.tolist(), means.tolist(), strict=True) if n > 1)
     found = squares(spread, N_a).sum() / expected if expected > 0.0 else 1.0
-    clause = "rewards vary more than Poisson counts do"
-    meaning = (
-        f"their variance is about {found:,.2f} times their mean, all evidence is overstated, and the guarantee does not hold"
+    said = ", ".join(f"{name} = {value:g}" for name, value in family.parameters().items())
+    clause = f"rewards vary more than {_called(family)}{f' with {said}' if said else ''} do"
+    times = "their mean" if family == POISSON else "what their mean says"
+    meaning = f"their variance is about {found:,.2f} times {times}, all evidence is overstated, and the guarantee does not hold"
+    log_e = log_excess_evidence(N_a, spread[3:], family)
+    return [_alarm("scale", said or family.name, log_e, math.log(1.0 / level), clause, meaning)]
+
+
+def _called(family: Family) -> str:
+    """What rewards of a family are called, where their mean says how much they vary."""
+    return {"poisson": "Poisson counts", "exponential": "exponential times", "gamma": "gamma rewards"}.get(
+        family.name, f"{family.name.replace('-', ' ')} counts"
     )
-    return [_alarm("scale", "poisson", log_excess_evidence(N_a, spread[3:]), math.log(1.0 / level), clause, meaning)]
+
+
+def count_alarms(N_a: Ints, spread: Floats, level: float = LEVEL) -> list[Alarm]:
+    """Is "the variance of a count is its mean" contradicted by the second moments and sums [3 or more, K] of N_a counts?"""
+    return excess_alarms(POISSON, N_a, spread, level)
 
 
 def policy(facts: Facts) -> list[Alarm]:

@@ -12,7 +12,7 @@ from gobetween.core.family import Family
 from gobetween.core.policies import support_row
 from gobetween.core.question import Question
 from gobetween.core.registry import as_family, as_question
-from gobetween.core.spread import unit_of
+from gobetween.core.spread import works_on_totals
 from gobetween.core.types import Floats
 from gobetween.errors import Fix, LogError
 from gobetween.logs.columns import Columns
@@ -105,7 +105,7 @@ class LogOptions:
                 raise LogError(f"declared[{name!r}] has {len(row)} numbers for {len(self.known_arms)} arms: give one for each")
         if self.totals and self.count is None:
             raise LogError("totals are of as many rows as a column says: name it", fix=Fix("count"))
-        if self.totals and unit_of(self.family) is not None:
+        if self.totals and not works_on_totals(self.family):
             raise LogError(f"totals hide how far {self.family.name} rewards spread, which is checked: give single rewards")
         if self.only is not None and self.silence:
             raise LogError("only some arms cannot be asked about where silence counts: leave out one of the two")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, replace
 from typing import Any
 
-from gobetween.core.spread import unit_of
+from gobetween.core.spread import is_kept, unit_of
 from gobetween.errors import Fix, StudyError
 from gobetween.export import json_safe
 from gobetween.files.fields import number
@@ -126,12 +126,13 @@ def absorb(stats: LogStats, files: Sequence[str]) -> Command[Receipt]:
 
 def _watched(stats: LogStats, spec: StudySpec) -> dict[str, Any]:
     """What alarms look at: second moments, counts on the way, and the log's claim, if it is about the same arms."""
-    spread = None if unit_of(spec.family) is None else json_safe(stats.aligned_spread(spec.arms))
-    kept = {"spread": spread, "moments": stats.aligned_moments(spec.arms, spec.mediators)}
+    kept = unit_of(spec.family) is not None and is_kept(stats.spread, spec.family)
+    spread = json_safe(stats.aligned_spread(spec.arms)) if kept else None
+    found = {"spread": spread, "moments": stats.aligned_moments(spec.arms, spec.mediators)}
     if stats.claimed is None or len(stats.arms) != len(spec.arms):
-        return kept | {"claimed": None}
+        return found | {"claimed": None}
     claimed = stats.claimed.placed([spec.arms.index(name) for name in stats.arms])
-    return kept | {"claimed": list(astuple(claimed))}
+    return found | {"claimed": list(astuple(claimed))}
 
 
 def note(text: str) -> Command[Receipt]:

@@ -31,7 +31,7 @@ class Watched:
             self.S_ea[e, a] += step * x
         sigma = scale_of(family)
         if sigma is not None and self.spread is not None and a < self.spread.shape[1]:
-            add_reward(self.spread, a, x / sigma, step)
+            add_reward(self.spread, a, x / sigma, step, family)
 
     def absorbed(self, N_a: Ints, S_ea: Floats | None, spread: Floats | None, claimed: Claimed | None) -> None:
         """What was collected before."""
