@@ -15,15 +15,18 @@ CHECKS lists them; learner, study and log raise whatever stands there.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from gobetween.core.difference import least_total, total_at
 from gobetween.core.drift import Course, log_policy_drift, log_reward_drift, split_at, split_weight
-from gobetween.core.eprocess import PRODUCT, log_evalue
 from gobetween.core.excess import POISSON, log_excess_evidence, watches
 from gobetween.core.family import Family, coordinate
 from gobetween.core.mixtures import log_gamma
+from gobetween.core.opposed import opposite_ways, opposite_words, opposition
+from gobetween.core.question import Question
+from gobetween.core.questions import BestArm
 from gobetween.core.sizes import most_different, most_off
 from gobetween.core.spread import is_kept, log_spread_evidence, scale_of, squares
 from gobetween.core.state import Tally
@@ -32,6 +35,7 @@ from gobetween.core.visible import about, least_visible
 from gobetween.export import numbered
 
 LEVEL = 0.01
+BEST = BestArm()
 
 
 @dataclass(frozen=True)
@@ -63,29 +67,51 @@ class Alarm:
 
 @dataclass(frozen=True)
 class Claimed:
-    """An arm that could be named, and the strongest evidence since that another is better than it."""
+    """An answer that could be named, and the strongest evidence since that it is wrong."""
 
     arm: int
+    """The one that was named or, of several, the one that the evidence is about."""
     since: int
     """Answers counted when it could be named."""
     rival: int = -1
-    """−1: there was no evidence against it."""
+    """The arm that is better; the arm itself where a level decides. −1: there was no evidence against it."""
     at: int = 0
     log_e: float = 0.0
+    answer: tuple[int, ...] | None = None
+    """The arms that could be named, where the question is not which is the best."""
+
+    @classmethod
+    def of(cls, question: Question, answer: tuple[int, ...], since: int) -> "Claimed":
+        """An answer that can be named now."""
+        return cls(answer[0] if answer else 0, since, answer=None if question == BEST else answer)
+
+    @property
+    def named(self) -> tuple[int, ...]:
+        """The arms that could be named."""
+        return (self.arm,) if self.answer is None else self.answer
 
     def placed(self, places: Sequence[int]) -> "Claimed":
         """The same where arm i stands at places[i]."""
-        return replace(self, arm=places[self.arm], rival=places[self.rival] if self.rival >= 0 else -1)
+        answer = None if self.answer is None else tuple(sorted(places[a] for a in self.answer))
+        return replace(self, arm=places[self.arm], rival=places[self.rival] if self.rival >= 0 else -1, answer=answer)
 
-    def seen(self, family: Family, tally: Tally, t: int) -> "Claimed":
-        """The same after a look at what t answers say: is the arm that leads now better?"""
-        rival = int(np.argmax(tally.mu_hat))
-        if t <= self.since or rival == self.arm or not tally.N_a.all():
+    def seen(self, question: Question, family: Family, tally: Tally, t: int) -> "Claimed":
+        """The same after a look at what t answers say: do they speak against it?"""
+        found = opposition(question, family, tally, self.named) if t > self.since else None
+        if found is None or not found[0] > self.log_e:
             return self
-        if not tally.mu_hat[rival] > tally.mu_hat[self.arm]:
-            return self
-        log_e = float(log_evalue(family, tally, PRODUCT, rival, self.arm, -math.inf))
-        return Claimed(self.arm, self.since, rival, t, log_e) if log_e > self.log_e else self
+        return replace(self, arm=found[1], rival=found[2], at=t, log_e=found[0])
+
+    def saved(self) -> list[Any]:
+        """JSON-safe."""
+        kept = [self.arm, self.since, self.rival, self.at, self.log_e]
+        return kept if self.answer is None else [*kept, list(self.answer)]
+
+    @classmethod
+    def restored(cls, values: Sequence[Any]) -> "Claimed":
+        """What `saved` wrote."""
+        *kept, answer = values if len(values) > 5 else (*values, None)
+        return replace(cls(*kept), answer=None if answer is None else tuple(answer))
 
 
 @dataclass(frozen=True)
@@ -105,6 +131,7 @@ class Facts:
     spread: Floats | None = None
     """[3 or more, K] second moments."""
     claimed: Claimed | None = None
+    question: Question = BEST
     course: Course | None = None
     """What was counted on the way, in order."""
     unit: str = "answer"
@@ -138,20 +165,26 @@ def _alarm(kind: str, subject: str, log_e: float, limit: float, clause: str, mea
 
 
 def contradiction(facts: Facts) -> list[Alarm]:
-    """Was an arm certain to be the best, and another one better at another time?"""
-    claimed = facts.claimed
+    """Was an answer certain, and the opposite at another time?"""
+    claimed, question = facts.claimed, facts.question
     if claimed is None:
         return []
     arm, since = facts.arms[claimed.arm], numbered(claimed.since, facts.unit)
     rival = "another arm" if claimed.rival < 0 else repr(facts.arms[claimed.rival])
-    clause = f"{rival} is certain to be better after {claimed.at:,}, while {arm!r} was certain to be the best after {since}"
+    if question == BEST:
+        clause = f"{rival} is certain to be better after {claimed.at:,}, while {arm!r} was certain to be the best after {since}"
+        fine = f"Nothing contradicts that {arm!r} was certain to be the best after {since}."
+    else:
+        said = question.sentence([facts.arms[a] for a in claimed.named])
+        said = f"it was certain after {since} that {said[:1].lower()}{said[1:]}"
+        opposite = opposite_words(question, claimed.named, claimed.arm, repr(arm), rival)
+        clause, fine = f"{opposite} after {claimed.at:,}, while {said}", f"Nothing contradicts that {said}."
     meaning = (
         "something changed on the way, rewards spread more than was declared, or the order is not that in which they were "
         "collected; the guarantee does not hold"
     )
-    limit = math.log(len(facts.arms) - 1) - math.log(facts.delta)
+    limit = math.log(opposite_ways(question, len(facts.arms))) - math.log(facts.delta)
     found = _alarm("contradiction", arm, claimed.log_e, limit, clause, meaning)
-    fine = f"Nothing contradicts that {arm!r} was certain to be the best after {since}."
     return [found if found.raised else replace(found, words=fine)]
 
 

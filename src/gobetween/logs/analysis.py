@@ -195,6 +195,7 @@ def _facts(options: LogOptions, stats: LogStats) -> Facts:
         S_ea=stats.S_ea,
         spread=stats.spread,
         claimed=stats.claimed,
+        question=options.question,
         course=stats.course(),
         unit="row",
     )

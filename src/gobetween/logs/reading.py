@@ -359,12 +359,13 @@ def moments_along(stats: LogStats, along: Along) -> list[Moment] | None:
 
 
 def claimed_along(options: LogOptions, stats: LogStats, along: Along) -> Claimed | None:
-    """The first claim of a best arm and the strongest evidence against it afterwards, at all looks and at the end."""
-    if along.claim is None or stats.disorder is not None or options.question != BEST:
+    """The first claim and the strongest evidence against it afterwards, at all looks and at the end."""
+    if along.claim is None or stats.disorder is not None:
         return None
-    found = Claimed(stats.arms.index(along.claim.arm), along.claim.row)
+    question = options.question
+    found = Claimed.of(question, tuple(sorted(map(stats.arms.index, along.claim.answer))), along.claim.row)
     end = Look(stats.rows, stats.N_ea.sum(axis=0), stats.S_ea.sum(axis=0), stats.family_at_work(options.family))
     for look in (*along.looks, end):
         K = len(stats.arms)
-        found = found.seen(family_at(look, K), tally_at(look, K), look.row)
+        found = found.seen(question, family_at(look, K), tally_at(look, K), look.row)
     return found

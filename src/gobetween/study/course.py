@@ -1,7 +1,7 @@
 """Commands about the course of a study: who is there, pausing and going on, beginning from a log, notes, a changed spec."""
 
 from collections.abc import Sequence
-from dataclasses import astuple, replace
+from dataclasses import replace
 from typing import Any
 
 from gobetween.core.spread import is_kept, unit_of
@@ -132,7 +132,7 @@ def _watched(stats: LogStats, spec: StudySpec) -> dict[str, Any]:
     if stats.claimed is None or len(stats.arms) != len(spec.arms):
         return found | {"claimed": None}
     claimed = stats.claimed.placed([spec.arms.index(name) for name in stats.arms])
-    return found | {"claimed": list(astuple(claimed))}
+    return found | {"claimed": claimed.saved()}
 
 
 def note(text: str) -> Command[Receipt]:

@@ -404,8 +404,14 @@ class Learner:
             self._named = found.answer
             numbers = {"statistic": found.statistic, "threshold": found.threshold, "p_value": found.p_value}
             self._verdict = {**numbers, "counted": self._count}
-        if self.setup.question == BEST:
-            self._watched.looked(family, counted, self._count, int(best) if passed else None)
+        certain = self._certain(int(best)) if passed else None
+        self._watched.looked(self.setup.question, family, counted, self._count, certain)
+
+    def _certain(self, best: int) -> tuple[int, ...]:
+        """The answer that was just found."""
+        mask = np.zeros(len(self.arms), np.bool_)
+        self._stopper.answer(best, mask)
+        return tuple(np.flatnonzero(mask).tolist())
 
     @property
     def done(self) -> bool:
@@ -518,6 +524,7 @@ class Learner:
             S_ea=watched.S_ea,
             spread=watched.spread,
             claimed=watched.claimed,
+            question=setup.question,
             course=None if watched.moments is None else watched.moments.course(self._counted, setup.silent),
             visible=visible,
         )
