@@ -63,6 +63,7 @@ validity: .venv/dev ## statistical evidence at full size: docs/validity.md, docs
 	$(BIN)/python validity/questions.py
 	$(BIN)/python validity/drift.py
 	$(BIN)/python validity/unknown.py
+	$(BIN)/python validity/spread.py
 
 stress: .venv/dev parts ## many more random examples, and what takes too long or breaks too much for every day: docs/stress.md
 	HYPOTHESIS_PROFILE=wild $(BIN)/python -m pytest tests/core/test_bound.py tests/core/test_geometry.py tests/files/test_problem_file.py \

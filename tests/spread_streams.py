@@ -5,9 +5,11 @@ from itertools import pairwise
 import numpy as np
 
 from gobetween.core.alarms import count_alarms, scale_alarms
-from gobetween.core.excess import ROWS, add_counts, log_excess_evidence
-from gobetween.core.families import Poisson
+from gobetween.core.excess import ROWS, add_counts, excess_values, log_excess_evidence, log_mixed, rows_of
+from gobetween.core.families import Exponential, Gamma, Poisson
+from gobetween.core.family import Family
 from gobetween.core.spread import add_reward, add_rewards, log_spread_evidence, new_spread
+from gobetween.core.trials import Binomial, Geometric, NegativeBinomial
 from gobetween.core.types import Floats, Ints
 
 
@@ -71,3 +73,38 @@ def counts_until_raised(ratio: float, mean: float, streams: int, most: int, seed
                 break
         needed.append(t + 1)
     return np.array(needed)
+
+
+def drawn(family: Family, mean: Floats, ratio: float, rng: np.random.Generator) -> Floats:
+    """Rewards with these means and `ratio` times the variance that the family says."""
+    if isinstance(family, (Gamma, Exponential)):
+        shape = (family.shape if isinstance(family, Gamma) else 1.0) / ratio
+        return np.maximum(1e-50, rng.standard_gamma(shape, mean.shape) * mean / shape)
+    if isinstance(family, Binomial):
+        chance = mean / family.n
+        if ratio > 1.0:  # beta-binomial, whose variance is 1 + (n − 1)ρ times as large
+            s = (family.n - 1.0) / (ratio - 1.0) - 1.0
+            chance = rng.beta(s * chance, s * (1.0 - chance))
+        return rng.binomial(int(family.n), chance).astype(float)
+    assert isinstance(family, (Geometric, NegativeBinomial))
+    first, r = (0.0, family.r) if isinstance(family, NegativeBinomial) else (1.0, 1.0)
+    failures = mean - first
+    shapes = failures / (ratio * (1.0 + failures / r) - 1.0)
+    return rng.negative_binomial(shapes, shapes / (shapes + failures)).astype(float) + first
+
+
+def until_raised(family: Family, mean: float, ratio: float, streams: int, looks: Ints, level: float, seed: int = 7) -> Ints:
+    """Two arms, one with half the mean above the family's least, looked at after so many rows: those at which each stream raised
+    the alarm about how much rewards vary; 0 where it never did.
+    """
+    rng, low = np.random.default_rng([seed, int(1000 * mean), int(1000 * ratio)]), 1.0 if isinstance(family, Geometric) else 0.0
+    sums, N_a, found = np.zeros((rows_of(family), 2 * streams)), np.zeros(2 * streams, np.int64), np.zeros(streams, np.int64)
+    for start, end in pairwise([0, *looks.tolist()]):
+        a = rng.integers(0, 2, (streams, end - start))
+        x = drawn(family, np.where(a == 1, low + 0.5 * (mean - low), mean), ratio, rng)
+        places = (a + 2 * np.arange(streams)[:, None]).ravel()
+        add_counts(sums, places, x.ravel(), family)
+        N_a += np.bincount(places, minlength=2 * streams)
+        values = excess_values(N_a, sums, family).reshape(-1, streams, 2).swapaxes(0, 1)
+        found[(found == 0) & (log_mixed(values) >= -np.log(level))] = end
+    return found

@@ -5,6 +5,7 @@ right, and must be rare.
 """
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
@@ -15,12 +16,24 @@ import gobetween as gb
 from gobetween.simulation.summary import exact_interval
 
 DELTA = 0.1
+LOOSE = 0.4
+"""A risk at which nearly every run ends, and errors have their chance."""
 LATE: tuple[tuple[list[float], gb.Question], ...] = (
     ([0.0, 0.01, -0.3, -0.6], gb.BestArm()),
     ([0.0, 0.5, 0.01, -0.3], gb.TopM(2)),
     ([0.0, 0.11, -0.1, -0.3], gb.EpsilonBest(0.1)),
     ([-0.01, 0.5, 0.01, -0.3], gb.Threshold(0.0)),
 )
+ENDING: tuple[tuple[gb.Family, float, float], ...] = (
+    (gb.Gaussian(1.0), 0.0, 0.15),
+    (gb.Bernoulli(), 0.4, 0.07),
+    (gb.Binomial(5), 2.0, 0.15),
+    (gb.NegativeBinomial(1.5), 1.0, 0.2),
+    (gb.Geometric(), 3.0, 0.35),
+    (gb.Gamma(2.0), 1.0, 0.1),
+)
+"""Families with a mean, and a gap that can be told."""
+LATE_ENDING: tuple[tuple[gb.Family, float, float], ...] = ENDING[:2]
 POLICIES = [[0.5, 0.2, 0.2, 0.1], [0.1, 0.5, 0.2, 0.2], [0.2, 0.1, 0.3, 0.4]]
 
 
@@ -52,6 +65,56 @@ def wrong_answers(runs: int = 10_000, most: int = 1500) -> list[str]:
     return lines
 
 
+def asked_near(family: gb.Family, base: float, gap: float) -> list[tuple[gb.Problem, gb.Question]]:
+    """Every question that the family knows, with an answer that hangs on the gap; in the last two problems the best two tie."""
+    low, lower = base - 2.0 * gap, base - 3.0 * gap
+    found: list[tuple[gb.Problem, gb.Question]] = [
+        (gb.Problem([base, base + gap, low, lower], POLICIES, family=family), gb.BestArm()),
+        (gb.Problem([base, base + 3.0 * gap, base + gap, lower], POLICIES, family=family), gb.TopM(2)),
+        (gb.Problem([base - gap / 2, base + 3.0 * gap, base + gap / 2, lower], POLICIES, family=family), gb.Threshold(base)),
+        (gb.Problem([base, base + gap, base + gap, lower], POLICIES, family=family), gb.TopM(2)),
+    ]
+    try:
+        gb.EpsilonBest(gap).check(4, family)
+    except gb.ProblemError:
+        return found
+    return [
+        *found,
+        (gb.Problem([base, base + 2.0 * gap, base + 2.0 * gap, lower], POLICIES, family=family), gb.EpsilonBest(gap)),
+    ]
+
+
+def endings(runs: int = 10_000, most: int = 3000, worlds: Sequence[tuple[gb.Family, float, float]] = ENDING) -> list[str]:
+    """Every family with every question that it knows, with gaps and a risk at which runs end."""
+    lines = ["| family | means | question | runs | answered | mean τ | wrong | at most (95 %, exact) |", "|" + "---|" * 8]
+    for family, base, gap in worlds:
+        for problem, question in asked_near(family, base, gap):
+            result = gb.simulate(problem, deltas=LOOSE, runs=runs, seed=8, max_steps=most, question=question)
+            wrong = int((~result.correct & ~result.censored).sum())
+            high = exact_interval(wrong, runs)[1]
+            assert high <= LOOSE, (problem, question, wrong)
+            means = ", ".join(f"{mean:g}" for mean in problem.means)
+            counts = f"{runs:,} | {int((~result.censored).sum()):,} | {result.tau.mean():,.0f} | {wrong}"
+            lines.append(f"| {family.name} | {means} | `{question!r}` | {counts} | {high:.2%} |")
+            print(lines[-1], flush=True)
+    return lines
+
+
+def late_endings(runs: int = 10_000, most: int = 1500) -> list[str]:
+    """Answers that come in batches or late, with gaps and a risk at which runs end."""
+    lines = ["| family | means | question | answers | runs | answered | wrong | at most (95 %, exact) |", "|" + "---|" * 8]
+    for family, base, gap in LATE_ENDING:
+        for problem, question in asked_near(family, base, gap):
+            for setting in SETTINGS:
+                answered, wrong = late(problem, question, setting == SETTINGS[1], LOOSE, runs, most)
+                high = exact_interval(wrong, runs)[1]
+                assert high <= LOOSE, (question, setting, wrong)
+                shown = f"{', '.join(f'{mean:g}' for mean in problem.means)} | `{question!r}` | {setting}"
+                lines.append(f"| {family.name} | {shown} | {runs:,} | {answered:,} | {wrong} | {high:.2%} |")
+                print(lines[-1], flush=True)
+    return lines
+
+
 def late_answers(runs: int = 10_000, most: int = 300) -> list[str]:
     """The table of answers that come in batches or late."""
     lines = ["| means | question | answers | runs | answered | wrong | at most (95 %, exact) |", "|" + "---|" * 7]
@@ -79,4 +142,15 @@ if __name__ == "__main__":
         "arm 1, and above for another, takes eight times as long on average. Answers are counted in the order of issue.",
         "",
     )
-    write("validity-questions.md", "other questions", *words, "", *wrong_answers(), "", *slow, *late_answers())
+    ended = (
+        "## Runs that end",
+        "",
+        f"δ = {LOOSE:g} and gaps that can be told, so that runs name an answer; up to 3,000 queries. In the fourth problem",
+        "of a family the best two tie, in the last two arms do.",
+        "",
+    )
+    late_ended = ("## Batches and delays in runs that end", "", f"δ = {LOOSE:g}, up to 1,500 queries, otherwise as above.", "")
+    write(
+        "validity-questions.md", "other questions", *words, "", *wrong_answers(), "", *ended, *endings(), "", *slow,
+        *late_answers(), "", *late_ended, *late_endings(),
+    )  # fmt: skip

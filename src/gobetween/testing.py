@@ -20,6 +20,7 @@ from gobetween.core.families import Gaussian
 from gobetween.core.family import Family, draw, log_mixture, span, tilt
 from gobetween.core.family import coordinate as to_coordinate
 from gobetween.core.loops import DONE, NONE, pull, runs
+from gobetween.core.policies import Policy, are_known
 from gobetween.core.problem import Problem
 from gobetween.core.question import Question
 from gobetween.core.registry import as_family, as_sampling, as_stopping, check_class
@@ -28,7 +29,7 @@ from gobetween.core.sampling import Tracking
 from gobetween.core.state import State, new_state
 from gobetween.core.stopping import EProcess
 from gobetween.core.types import Floats
-from gobetween.simulation.engine import ladder, simulate
+from gobetween.simulation.engine import believed_policies, ladder, simulate
 from gobetween.simulation.summary import exact_interval
 from gobetween.study.learner import Learner
 
@@ -194,10 +195,14 @@ def same_steps(
     delta: float = 1e-3,
     most: int = 600,
     question: Question = BEST,
+    declared: Sequence[Policy] | None = None,
 ) -> None:
-    """The compiled loop and a learner that is saved and resumed along the way take the same steps, to the last bit."""
-    state, tau, named = engine_run(problem, sampling, stopping, delta, most, question)
-    learner, t = learner_run(problem, sampling, stopping, delta, most, (7, 50), question)
+    """The compiled loop and a learner that is saved and resumed along the way take the same steps, to the last bit.
+
+    declared: what is known of each mediator's policy, by default all.
+    """
+    state, tau, named = engine_run(problem, sampling, stopping, delta, most, question, declared)
+    learner, t = learner_run(problem, sampling, stopping, delta, most, (7, 50), question, declared)
     assert t == tau, f"the engine stopped after {tau} queries, a learner that was saved and resumed after {t}"
     assert learner.done == (named is not None), "engine and learner do not agree whether the rule has stopped"
     assert not learner.done or learner.answer == named, "engine and learner name different arms"
@@ -207,14 +212,21 @@ def same_steps(
 
 
 def engine_run(
-    problem: Problem, sampling: SamplingRule, stopping: StoppingRule, delta: float, most: int, question: Question = BEST
+    problem: Problem,
+    sampling: SamplingRule,
+    stopping: StoppingRule,
+    delta: float,
+    most: int,
+    question: Question = BEST,
+    declared: Sequence[Policy] | None = None,
 ) -> tuple[State, int, tuple[str, ...] | None]:
     """One run of the compiled loop: the counts, the queries and the arms named; None while it has not stopped."""
     K, E, family = problem.K, problem.E, problem.family
     state, everyone = new_state(K, E), np.ones(E, np.bool_)
-    policies, costs = problem.policies.copy(), problem.query_costs.copy()
+    policies = problem.policies.copy() if declared is None else believed_policies(problem, declared)
+    costs = problem.query_costs.copy()
     stopper = stopper_for(question, stopping, K, family)
-    sampler = sampler_for(question, sampling.told(problem), policies, everyone, costs, stopper)
+    sampler = sampler_for(question, sampling.told(problem), policies, are_known(policies), costs, stopper)
     limit = threshold_for(question, stopping, K, delta, family)
     tau, stopped, named = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.bool_), np.zeros((1, 1, K), np.bool_)
     done = runs(
@@ -235,10 +247,12 @@ def learner_run(
     most: int,
     resume_at: Sequence[int] = (),
     question: Question = BEST,
+    declared: Sequence[Policy] | None = None,
 ) -> tuple[Learner, int]:
     """The same run by a learner, which is saved and resumed after so many queries."""
+    rows: Sequence[Policy] = list(problem.policies) if declared is None else declared
     learner = Learner(
-        problem.arms, dict(zip(problem.mediators, problem.policies, strict=True)), family=problem.family, delta=delta,
+        problem.arms, dict(zip(problem.mediators, rows, strict=True)), family=problem.family, delta=delta,
         costs=problem.query_costs, sampling=sampling, stopping=stopping, seed=SEED, silent=problem.silent, question=question,
     )  # fmt: skip
     world, cumulative, t = _world(), ladder(problem.policies, problem.silent), 0

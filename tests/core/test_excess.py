@@ -1,12 +1,26 @@
-"""Counts that vary more than Poisson's: the evidence is what it is said to be, keeps its level, has power, and can be taken back."""
+"""Rewards that vary more than their family says: the evidence is what it is said to be, keeps its level, has power, and can be taken back."""
 
 import numpy as np
 import pytest
-from scipy.stats import nbinom, poisson
-from spread_streams import counts_until_raised, false_count_alarms
+from scipy.optimize import brentq
+from scipy.stats import betabinom, binom, gamma, nbinom, poisson
+from spread_streams import counts_until_raised, drawn, false_count_alarms, until_raised
 
-from gobetween.core.alarms import LEVEL, count_alarms
-from gobetween.core.excess import ROWS, SHAPES, add_count, add_counts, excesses, log_excess_evidence
+import gobetween as gb
+from gobetween.core.alarms import LEVEL, count_alarms, excess_alarms
+from gobetween.core.excess import (
+    ROWS,
+    SHAPES,
+    add_count,
+    add_counts,
+    alternatives,
+    declared_shape,
+    excess_values,
+    excesses,
+    log_excess_evidence,
+    rows_of,
+    watches,
+)
 from gobetween.core.families import Poisson
 from gobetween.core.spread import add_reward, add_rewards, add_spread, new_spread
 from gobetween.core.types import Floats, Ints
@@ -97,3 +111,83 @@ def test_what_was_taken_out_leaves_no_evidence_behind() -> None:
     assert log_excess_evidence(np.array([51]), sums) > 1e40
     add_count(sums, 0, 1e50, -1)
     assert log_excess_evidence(np.array([50]), sums) < 1.0
+
+
+DISPERSED: list[tuple[gb.Family, float]] = [
+    (gb.NegativeBinomial(1.5), 3.0),
+    (gb.Geometric(), 4.0),
+    (gb.Gamma(2.5), 3.0),
+    (gb.Exponential(), 3.0),
+    (gb.Binomial(12), 5.0),
+]
+
+
+def log_of_ratio(family: gb.Family, x: Floats, shape: float, mean: float) -> float:
+    """Ln of the likelihood ratio of an alternative with the same mean, from densities."""
+    own, m = declared_shape(family), mean - 1.0 if family.name == "geometric" else mean
+    if family.name in ("gamma", "exponential"):
+        return float((gamma.logpdf(x, shape, scale=m / shape) - gamma.logpdf(x, own, scale=m / own)).sum())
+    if family.name == "binomial":
+        n, k = 12, np.arange(13)
+        weights = betabinom.pmf(k, n, shape, shape)
+        tilt = brentq(lambda t: (weights * np.exp(t * k)) @ (k - mean), -40.0, 40.0)
+        tilted = np.log(weights) + tilt * k - np.log((weights * np.exp(tilt * k)).sum())
+        return float((tilted[x.astype(int)] - binom.logpmf(x, n, mean / n)).sum())
+    y = x - 1.0 if family.name == "geometric" else x
+    return float((nbinom.logpmf(y, shape, shape / (shape + m)) - nbinom.logpmf(y, own, own / (own + m))).sum())
+
+
+@pytest.mark.parametrize(("family", "mean"), DISPERSED, ids=str)
+def test_the_ratio_is_least_at_the_mean_of_the_rewards(family: gb.Family, mean: float) -> None:
+    x = drawn(family, np.full(60, mean), 1.3, np.random.default_rng(2))
+    sums, centre = np.zeros((rows_of(family), 1)), float(x.mean())
+    add_counts(sums, np.zeros(60, np.int64), x, family)
+    values = excess_values(np.array([60]), sums, family)[:, 0]
+    for shape, value in list(zip(alternatives(family).tolist(), values.tolist(), strict=True))[::3]:
+        assert value == pytest.approx(log_of_ratio(family, x, shape, centre), rel=1e-6, abs=1e-6)
+        assert value <= min(log_of_ratio(family, x, shape, centre * factor) for factor in (0.9, 0.97, 1.03, 1.1)) + 1e-6
+
+
+@pytest.mark.parametrize(("family", "mean"), DISPERSED, ids=str)
+def test_what_varies_more_is_found_and_what_does_not_is_left_alone(family: gb.Family, mean: float) -> None:
+    looks = np.unique(np.geomspace(2, 1000, 25).astype(np.int64))
+    assert exact_interval(int((until_raised(family, mean, 1.0, 300, looks, LEVEL) > 0).sum()), 300)[0] <= LEVEL
+    assert (until_raised(family, mean, 2.0, 30, looks, LEVEL) > 0).all()
+
+
+@pytest.mark.parametrize(("family", "mean"), DISPERSED, ids=str)
+def test_parts_add_up_and_answers_can_be_taken_back(family: gb.Family, mean: float) -> None:
+    rng = np.random.default_rng(5)
+    x, a = drawn(family, np.full(300, mean), 1.0, rng), rng.integers(0, 3, 300)
+    N_a, whole, one_by_one = np.bincount(a, minlength=3), new_spread(3, family), new_spread(3, family)
+    add_rewards(whole, a, x, family=family)
+    for b, y in zip(a.tolist(), x.tolist(), strict=True):
+        add_reward(one_by_one, b, y, family=family)
+    add_reward(one_by_one, 1, 3.0, family=family)
+    add_reward(one_by_one, 1, 3.0, -1, family=family)
+    expected = log_excess_evidence(N_a, whole[3:], family)
+    assert log_excess_evidence(N_a, one_by_one[3:], family) == pytest.approx(expected, rel=1e-9)
+    (alarm,) = excess_alarms(family, N_a, whole)
+    assert not alarm.raised
+    assert alarm.words.startswith("No sign that rewards vary more than ")
+
+
+def test_learners_and_logs_raise_it() -> None:
+    family, rng = gb.Gamma(4.0), np.random.default_rng(3)
+    x = drawn(family, np.full(200, 2.0), 4.0, rng)
+    one = gb.Learner(["a", "b"], 1, family=family)
+    for i, reward in enumerate(x.tolist()):
+        one.tell(mediator="mediator 1", arm="ab"[i % 2], reward=reward)
+    alarm = one.broken()
+    assert alarm is not None
+    assert (alarm.kind, alarm.subject, alarm.breaks) == ("scale", "shape = 4", True)
+    assert alarm.words.startswith("Rewards vary more than gamma rewards with shape = 4 do (evidence ")
+    assert " times what their mean says, all evidence is overstated, and the guarantee does not hold." in alarm.words
+    assert gb.Learner.from_dict(one.to_dict()).broken() == alarm
+    rows = {"mediator": ["m"] * 200, "arm": ["a", "b"] * 100, "reward": x.tolist()}
+    report = gb.analyse_logs(rows, family=family)
+    assert [found.log_e for found in report.alarms if found.kind == "scale"] == [pytest.approx(alarm.log_e)]
+    totals = gb.analyse_logs({**rows, "n": [2] * 200}, family=family, count="n", totals=True)
+    assert not [found for found in totals.alarms if found.kind == "scale"]  # totals do not show how far rewards spread
+    assert not watches(gb.Binomial(1))
+    assert not watches(gb.Binomial(5000))

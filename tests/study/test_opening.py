@@ -48,13 +48,13 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
         found["statements"] += not text.startswith(("BEGIN", "PRAGMA"))
         found["writes"] += text.startswith(("INSERT", "UPDATE", "DELETE"))
 
-    real = gb.Learner.__init__
+    real = gb.Learner._begin  # every learner that is made anew or taken up again
 
     def build(self: gb.Learner, *arguments: Any, **options: Any) -> None:
         found["learners"] += 1
         real(self, *arguments, **options)
 
-    monkeypatch.setattr(gb.Learner, "__init__", build)
+    monkeypatch.setattr(gb.Learner, "_begin", build)
     event.listen(Engine, "begin", begin)
     event.listen(Engine, "before_cursor_execute", statement)
     try:

@@ -1,6 +1,7 @@
 """`gobetween init`: write a working study.toml and make its store."""
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -156,7 +157,9 @@ def _from_log(stats: "LogStats", options: "LogOptions", kept: str) -> str:
 
 def _mediator(name: str, arms: Sequence[str], policy: Sequence[float] | None) -> str:
     lines = ["[[mediators]]", f"name = {_toml(name)}"]
-    if policy is not None:
+    if policy is not None and any(map(math.isnan, policy)):
+        lines.append(f"support = [{', '.join(_toml(arm) for arm, p in zip(arms, policy, strict=True) if p != 0.0)}]")
+    elif policy is not None:
         lines.append(f"policy = {{ {', '.join(f'{_toml(arm)} = {p!r}' for arm, p in zip(arms, policy, strict=True))} }}")
     return "\n".join([*lines, ""])
 

@@ -26,6 +26,7 @@ def back(call: Call, mediator: str) -> None:
 @verb("add-mediator")
 @click.argument("mediator")
 @click.option("--policy", help="How often it pulls each arm: 0.8,0.2 in their order [default: the file's, or not known].")
+@click.option("--support", multiple=True, metavar="ARM", help="An arm that it may pull, if only these are known; repeat.")
 @click.option("--cost", type=float, help="Of a query [default: the file's, or 1].")
 @click.option("--contact", help="Whom to write to [default: the file's].")
 @click.option("--key", help="Makes the command safe to repeat.")
@@ -36,8 +37,13 @@ def add_mediator(call: Call, mediator: str, key: str | None, **said: Any) -> Non
     last one.
     """
     study, known = call.quietly(), _in_file(call, mediator)
+    support = said.pop("support")
+    if said["policy"] is not None and support:
+        raise StudyError("--support: the policy says already which arms it may pull: leave out one of the two")
     if said["policy"] is not None:
         said["policy"] = [_number("--policy", part) for part in said["policy"].split(",")]
+    if support:
+        said["policy"] = set(support)
     given = {"policy": None, "cost": 1.0, "contact": ""} | (known or {}) | {k: v for k, v in said.items() if v is not None}
     receipt = study.add_mediator(mediator, **given, key=key)
     call.done(receipt, f"{mediator} can be asked from now on; the guarantee is as before, it holds whoever is asked")

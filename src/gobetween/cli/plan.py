@@ -41,13 +41,13 @@ def command(file: str, delta: str | None, question: str | None, report_to: str |
     from gobetween.files.problem import parse_spec
     from gobetween.simulation.plan import DELTAS, make_plan
 
-    spec = parse_spec(data, file)
+    spec = parse_spec(data, file, guess=True)
     deltas = deltas_of(delta, spec.settings.delta)
     asked = question_of(question, spec.settings.question)
     if asked != BEST:
         _plan_question(file, spec, asked, deltas or DELTAS, report_to, as_json)
         return
-    plan = named(file, lambda: make_plan(spec.problem, deltas or DELTAS))
+    plan = named(file, lambda: make_plan(spec.problem, deltas or DELTAS, spec.guessed))
     page = _write(report_to, spec.title, plan) if report_to else None
     if as_json:
         print_json({"title": spec.title} | plan.to_dict())
@@ -66,7 +66,7 @@ def _plan_question(
     from gobetween.pages.plan import question_sections, title_of
     from gobetween.simulation.plan import make_question_plan
 
-    plan = named(file, lambda: make_question_plan(spec.problem, asked, deltas))
+    plan = named(file, lambda: make_question_plan(spec.problem, asked, deltas, spec.guessed))
     title, page = title_of(spec.title, plan), question_sections(plan)
     written = write_report(path_of(report_to), title, page) if report_to else None
     if as_json:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from gobetween.core.family import Family
+from gobetween.core.policies import are_known
 from gobetween.core.questions import BestArm
 from gobetween.core.sampler import (
     C_TRACKING,
@@ -40,7 +41,7 @@ def among(full: AnySampler, present: Bools, policies: Floats, costs: Floats, N_e
     """
     if isinstance(full, OwnSampler) or full.kind == PURSUIT or not present.any() or present[full.members].all():
         return full
-    known = np.ones(len(policies), np.bool_)
+    known = are_known(policies)
     known[full.members] = ~full.unknown
     members = _needed(full, present, policies, costs)
     return new_sampler(full.kind, policies, known, costs, members, _target(full, members, N_e), full.tol)
@@ -53,7 +54,7 @@ def _needed(full: Sampler, present: Bools, policies: Floats, costs: Floats) -> I
     there = np.flatnonzero(present)
     if len(full.members) == len(present):
         return there
-    return there[kept_members(policies[there], present[there], costs[there])]
+    return there[kept_members(policies[there], are_known(policies[there]), costs[there])]
 
 
 def _target(full: Sampler, members: Ints, N_e: Ints) -> Floats:
@@ -81,10 +82,14 @@ def planned(plan: AnySampler, present: Bools, family: Family, state: State) -> A
     return shown
 
 
-def follow(part: AnySampler, full: AnySampler) -> None:
-    """Before a choice: what `full` has learnt of unknown policies."""
-    if isinstance(part, Sampler) and isinstance(full, Sampler) and part is not full and full.unknown.any():
-        part.R[:] = full.R[:, part.members]  # nobody was pruned: that needs known policies
+def follow(part: AnySampler, full: AnySampler, state: State) -> None:
+    """Before a choice: what `full` has learnt of unknown policies, or what the counts say of someone that it leaves out."""
+    if not (isinstance(part, Sampler) and isinstance(full, Sampler)) or part is full or not part.unknown.any():
+        return
+    ours = np.isin(part.members, full.members)
+    part.R[:, ours] = full.R[:, np.searchsorted(full.members, part.members[ours])]
+    for e in part.members[~ours & part.unknown].tolist():
+        part.reestimate(state, e)
 
 
 def hand_back(part: AnySampler, full: AnySampler) -> None:

@@ -4,10 +4,10 @@
 of each arm against the rest. A wrong policy costs queries, not correctness. *Confounding*: does an arm pay the same whoever
 pulls it? inf over a common mean m of ∏_e M_e(m), with M_e a two-sided mixture of likelihood ratios of mediator e's rewards. It
 breaks the guarantee; confounding that all mediators share cannot be seen. *Scale*: do rewards spread more than the declared σ
-(`spread.py`), or counts more than Poisson's (`excess.py`)? *Contradiction*: an arm that was certain to be the best, and another
-that was certain to be better than it at another time. One of them reached e^threshold falsely, which has probability at most δ:
-that is the level of this alarm. *Drift* (`drift.py`): does an arm pay, and does a mediator choose, the same all the time? The
-first breaks the guarantee, the second does not.
+(`spread.py`), or more than the mean says, where a family's does (`excess.py`)? *Contradiction*: an arm that was certain to be
+the best, and another that was certain to be better than it at another time. One of them reached e^threshold falsely, which has
+probability at most δ: that is the level of this alarm. *Drift* (`drift.py`): does an arm pay, and does a mediator choose, the
+same all the time? The first breaks the guarantee, the second does not.
 
 CHECKS lists them; learner, study and log raise whatever stands there.
 """
@@ -15,23 +15,27 @@ CHECKS lists them; learner, study and log raise whatever stands there.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from gobetween.core.difference import least_total, total_at
 from gobetween.core.drift import Course, log_policy_drift, log_reward_drift, split_at, split_weight
-from gobetween.core.eprocess import PRODUCT, log_evalue
-from gobetween.core.excess import log_excess_evidence
+from gobetween.core.excess import POISSON, log_excess_evidence, watches
 from gobetween.core.family import Family, coordinate
 from gobetween.core.mixtures import log_gamma
+from gobetween.core.opposed import opposite_ways, opposite_words, opposition
+from gobetween.core.question import Question
+from gobetween.core.questions import BestArm
 from gobetween.core.sizes import most_different, most_off
-from gobetween.core.spread import log_spread_evidence, scale_of, squares
+from gobetween.core.spread import is_kept, log_spread_evidence, scale_of, squares
 from gobetween.core.state import Tally
 from gobetween.core.types import Floats, Ints
 from gobetween.core.visible import about, least_visible
 from gobetween.export import numbered
 
 LEVEL = 0.01
+BEST = BestArm()
 
 
 @dataclass(frozen=True)
@@ -63,29 +67,51 @@ class Alarm:
 
 @dataclass(frozen=True)
 class Claimed:
-    """An arm that could be named, and the strongest evidence since that another is better than it."""
+    """An answer that could be named, and the strongest evidence since that it is wrong."""
 
     arm: int
+    """The one that was named or, of several, the one that the evidence is about."""
     since: int
     """Answers counted when it could be named."""
     rival: int = -1
-    """−1: there was no evidence against it."""
+    """The arm that is better; the arm itself where a level decides. −1: there was no evidence against it."""
     at: int = 0
     log_e: float = 0.0
+    answer: tuple[int, ...] | None = None
+    """The arms that could be named, where the question is not which is the best."""
+
+    @classmethod
+    def of(cls, question: Question, answer: tuple[int, ...], since: int) -> "Claimed":
+        """An answer that can be named now."""
+        return cls(answer[0] if answer else 0, since, answer=None if question == BEST else answer)
+
+    @property
+    def named(self) -> tuple[int, ...]:
+        """The arms that could be named."""
+        return (self.arm,) if self.answer is None else self.answer
 
     def placed(self, places: Sequence[int]) -> "Claimed":
         """The same where arm i stands at places[i]."""
-        return replace(self, arm=places[self.arm], rival=places[self.rival] if self.rival >= 0 else -1)
+        answer = None if self.answer is None else tuple(sorted(places[a] for a in self.answer))
+        return replace(self, arm=places[self.arm], rival=places[self.rival] if self.rival >= 0 else -1, answer=answer)
 
-    def seen(self, family: Family, tally: Tally, t: int) -> "Claimed":
-        """The same after a look at what t answers say: is the arm that leads now better?"""
-        rival = int(np.argmax(tally.mu_hat))
-        if t <= self.since or rival == self.arm or not tally.N_a.all():
+    def seen(self, question: Question, family: Family, tally: Tally, t: int) -> "Claimed":
+        """The same after a look at what t answers say: do they speak against it?"""
+        found = opposition(question, family, tally, self.named) if t > self.since else None
+        if found is None or not found[0] > self.log_e:
             return self
-        if not tally.mu_hat[rival] > tally.mu_hat[self.arm]:
-            return self
-        log_e = float(log_evalue(family, tally, PRODUCT, rival, self.arm, -math.inf))
-        return Claimed(self.arm, self.since, rival, t, log_e) if log_e > self.log_e else self
+        return replace(self, arm=found[1], rival=found[2], at=t, log_e=found[0])
+
+    def saved(self) -> list[Any]:
+        """JSON-safe."""
+        kept = [self.arm, self.since, self.rival, self.at, self.log_e]
+        return kept if self.answer is None else [*kept, list(self.answer)]
+
+    @classmethod
+    def restored(cls, values: Sequence[Any]) -> "Claimed":
+        """What `saved` wrote."""
+        *kept, answer = values if len(values) > 5 else (*values, None)
+        return replace(cls(*kept), answer=None if answer is None else tuple(answer))
 
 
 @dataclass(frozen=True)
@@ -98,13 +124,14 @@ class Facts:
     N_ea: Ints
     """[E, K], or [E, K+1] with a last column for silence."""
     declared: Sequence[Sequence[float] | None]
-    """Of each mediator its policy; one that sums to less than 1 leaves the rest to silence."""
+    """Of each mediator its policy; one that sums to less than 1 leaves the rest to silence. NaN and 0 are a support."""
     delta: float
     S_ea: Floats | None = None
     """[E, K] sums of rewards."""
     spread: Floats | None = None
     """[3 or more, K] second moments."""
     claimed: Claimed | None = None
+    question: Question = BEST
     course: Course | None = None
     """What was counted on the way, in order."""
     unit: str = "answer"
@@ -138,30 +165,36 @@ def _alarm(kind: str, subject: str, log_e: float, limit: float, clause: str, mea
 
 
 def contradiction(facts: Facts) -> list[Alarm]:
-    """Was an arm certain to be the best, and another one better at another time?"""
-    claimed = facts.claimed
+    """Was an answer certain, and the opposite at another time?"""
+    claimed, question = facts.claimed, facts.question
     if claimed is None:
         return []
     arm, since = facts.arms[claimed.arm], numbered(claimed.since, facts.unit)
     rival = "another arm" if claimed.rival < 0 else repr(facts.arms[claimed.rival])
-    clause = f"{rival} is certain to be better after {claimed.at:,}, while {arm!r} was certain to be the best after {since}"
+    if question == BEST:
+        clause = f"{rival} is certain to be better after {claimed.at:,}, while {arm!r} was certain to be the best after {since}"
+        fine = f"Nothing contradicts that {arm!r} was certain to be the best after {since}."
+    else:
+        said = question.sentence([facts.arms[a] for a in claimed.named])
+        said = f"it was certain after {since} that {said[:1].lower()}{said[1:]}"
+        opposite = opposite_words(question, claimed.named, claimed.arm, repr(arm), rival)
+        clause, fine = f"{opposite} after {claimed.at:,}, while {said}", f"Nothing contradicts that {said}."
     meaning = (
         "something changed on the way, rewards spread more than was declared, or the order is not that in which they were "
         "collected; the guarantee does not hold"
     )
-    limit = math.log(len(facts.arms) - 1) - math.log(facts.delta)
+    limit = math.log(opposite_ways(question, len(facts.arms))) - math.log(facts.delta)
     found = _alarm("contradiction", arm, claimed.log_e, limit, clause, meaning)
-    fine = f"Nothing contradicts that {arm!r} was certain to be the best after {since}."
     return [found if found.raised else replace(found, words=fine)]
 
 
 def scale(facts: Facts) -> list[Alarm]:
     """Do rewards spread more than is declared?"""
     sigma = scale_of(facts.family)
-    if sigma is None or facts.spread is None:
+    if sigma is None or facts.spread is None or not is_kept(facts.spread, facts.family):
         return []
     N_a = facts.N_ea[:, : len(facts.arms)].sum(axis=0)
-    return scale_alarms(sigma, N_a, facts.spread) if len(facts.spread) == 3 else count_alarms(N_a, facts.spread)
+    return excess_alarms(facts.family, N_a, facts.spread) if watches(facts.family) else scale_alarms(sigma, N_a, facts.spread)
 
 
 def scale_alarms(sigma: float, N_a: Ints, spread: Floats, level: float = LEVEL) -> list[Alarm]:
@@ -175,17 +208,31 @@ def scale_alarms(sigma: float, N_a: Ints, spread: Floats, level: float = LEVEL) 
     return [_alarm("scale", f"sigma = {sigma:g}", log_spread_evidence(N_a, SS), math.log(1.0 / level), clause, meaning)]
 
 
-def count_alarms(N_a: Ints, spread: Floats, level: float = LEVEL) -> list[Alarm]:
-    """Is "the variance of a count is its mean" contradicted by the second moments and sums [3 or more, K] of N_a counts?"""
+def excess_alarms(family: Family, N_a: Ints, spread: Floats, level: float = LEVEL) -> list[Alarm]:
+    """Is what a family says of rewards with a mean contradicted by second moments and sums [3 or more, K] of N_a rewards?"""
     if not N_a.sum():
         return []
-    expected = (np.maximum(0, N_a - 1) * spread[4] / np.maximum(1, N_a)).sum()
+    means = spread[4] / np.maximum(1, N_a)
+    expected = math.fsum((n - 1) * family.variance(mean) for n, mean in zip(N_a.tolist(), means.tolist(), strict=True) if n > 1)
     found = squares(spread, N_a).sum() / expected if expected > 0.0 else 1.0
-    clause = "rewards vary more than Poisson counts do"
-    meaning = (
-        f"their variance is about {found:,.2f} times their mean, all evidence is overstated, and the guarantee does not hold"
+    said = ", ".join(f"{name} = {value:g}" for name, value in family.parameters().items())
+    clause = f"rewards vary more than {_called(family)}{f' with {said}' if said else ''} do"
+    times = "their mean" if family == POISSON else "what their mean says"
+    meaning = f"their variance is about {found:,.2f} times {times}, all evidence is overstated, and the guarantee does not hold"
+    log_e = log_excess_evidence(N_a, spread[3:], family)
+    return [_alarm("scale", said or family.name, log_e, math.log(1.0 / level), clause, meaning)]
+
+
+def _called(family: Family) -> str:
+    """What rewards of a family are called, where their mean says how much they vary."""
+    return {"poisson": "Poisson counts", "exponential": "exponential times", "gamma": "gamma rewards"}.get(
+        family.name, f"{family.name.replace('-', ' ')} counts"
     )
-    return [_alarm("scale", "poisson", log_excess_evidence(N_a, spread[3:]), math.log(1.0 / level), clause, meaning)]
+
+
+def count_alarms(N_a: Ints, spread: Floats, level: float = LEVEL) -> list[Alarm]:
+    """Is "the variance of a count is its mean" contradicted by the second moments and sums [3 or more, K] of N_a counts?"""
+    return excess_alarms(POISSON, N_a, spread, level)
 
 
 def policy(facts: Facts) -> list[Alarm]:
@@ -281,20 +328,36 @@ def policy_alarms(
 ) -> list[Alarm]:
     """Is a declared policy contradicted? N_ea may have one more column, for silence, with what probability is left."""
     found = []
-    limit = math.log(max(1, sum(row is not None for row in declared)) / level)
+    limit = math.log(max(1, sum(row is not None and not math.isnan(math.fsum(row)) for row in declared)) / level)
     for name, counts, row in zip(names, N_ea, declared, strict=True):
         if row is None or not counts.sum():
             continue
         policy = _filled(row, len(counts))
+        if np.isnan(policy).any():
+            found.append(_support_alarm(name, counts, policy, limit))
+            continue
         clause = f"{name!r} acts otherwise than by its declared policy"
         meaning = "the answer stays valid, plans that rest on that policy are off"
         found.append(_alarm("policy", name, log_policy_evidence(counts, policy), limit, clause, meaning, breaks=False))
     return found
 
 
+def _support_alarm(name: str, counts: Ints, policy: Floats, limit: float) -> Alarm:
+    """Was an arm pulled outside a declared support? That is certain or not: there is no other evidence."""
+    log_e = math.inf if counts[policy == 0.0].any() else 0.0
+    clause = f"{name!r} pulls arms that it was declared never to"
+    meaning = "the answer stays valid, for it does not rest on who may pull what; what was seen is planned with"
+    return _alarm("policy", name, log_e, limit, clause, meaning, breaks=False)
+
+
 def _with_share(alarm: Alarm, counts: Ints, row: Sequence[float] | None, facts: Facts) -> Alarm:
     """How far off a share is or, of an alarm that was not raised, would have had to be."""
     policy, unit = _filled(row or (), len(counts)), facts.unit
+    if np.isnan(policy).any():
+        outside = [facts.arms[a] for a in np.flatnonzero((policy == 0.0) & (counts > 0)).tolist()]
+        if not outside:
+            return _less(alarm, 0.0, "any arm outside its support would have shown", unit) if facts.visible else alarm
+        return _sized(alarm, ", ".join(map(repr, outside)), float(counts[policy == 0.0].sum() / counts.sum()))
     if alarm.raised:
         one, share, said = most_off(counts, policy)
         what = repr(facts.arms[one]) if one < len(facts.arms) else "silence"
@@ -363,7 +426,8 @@ def visible_difference(family: Family, n: Ints, S: Floats, limit: float) -> tupl
 def _filled(row: Sequence[float], columns: int) -> Floats:
     """A declared policy, with what probability is left for silence where that has a column."""
     policy = np.asarray(row, dtype=np.float64)
-    return np.append(policy, max(0.0, 1.0 - policy.sum())) if columns > len(policy) else policy
+    left = 1.0 - policy.sum()
+    return np.append(policy, left if np.isnan(left) else max(0.0, left)) if columns > len(policy) else policy
 
 
 def log_policy_evidence(counts: Ints, policy: Floats) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 
 from gobetween.core.bound import lower_bound
 from gobetween.core.jit import counted
+from gobetween.core.policies import are_known
 from gobetween.core.problem import Problem
 from gobetween.core.types import Bools, Floats
 
@@ -90,6 +91,26 @@ def find_redundant(policies: Floats, costs: Floats) -> tuple[Redundancy, ...]:
         else:
             found.append((e, alpha))
     return tuple(_redundancy(policies, costs, e, alpha, remaining) for e, alpha in reversed(found))
+
+
+def needless_mediators(policies: Floats, costs: Floats) -> list[int]:
+    """The mediators (rows) that pruning leaves out: those that `find_redundant` finds among the known, and of those with a
+    declared support, NaN, who are not needed whatever their policy is. That is so if others who are known pull each arm of the
+    support as surely for no more cost: a policy is a mixture of these.
+    """
+    known = np.flatnonzero(are_known(policies))
+    found = [int(known[item.mediator]) for item in find_redundant(policies[known], costs[known])] if len(known) else []
+    left = [int(e) for e in known if e not in found]
+    for e in np.flatnonzero(~are_known(policies)).tolist():
+        arms = np.flatnonzero(np.isnan(policies[e]))
+        rows, prices = (
+            np.vstack([policies[left], np.eye(policies.shape[1])[arms]]),
+            np.append(costs[left], [costs[e]] * len(arms)),
+        )
+        allowed = np.arange(len(rows)) < len(left)
+        if all(_cheapest_substitute(rows, prices, i, allowed) is not None for i in range(len(left), len(rows))):
+            found.append(e)
+    return found
 
 
 def _redundancy(policies: Floats, costs: Floats, e: int, alpha: Floats, remaining: Bools) -> Redundancy:

@@ -11,6 +11,7 @@ with rewards and means scaled to [0, 1]; a binomial answer is one for each of it
 
 import heapq
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,14 +19,18 @@ from gobetween.core.eprocess import tangents_meet
 from gobetween.core.families import Bernoulli, Bounded
 from gobetween.core.family import Family
 from gobetween.core.mixtures import CONJUGATE, LOG_WEIGHTS, TILTS
+from gobetween.core.question import Question, pairs_of
+from gobetween.core.questions import Threshold
 from gobetween.core.state import Tally
 from gobetween.core.trials import Binomial
-from gobetween.core.types import Bools, Ints
+from gobetween.core.types import Bools, Floats, Ints
 
 _USED = TILTS > 0.0
 _TILTS, _GAINS = TILTS[_USED], np.expm1(TILTS[_USED])
 _LOG_WEIGHTS = LOG_WEIGHTS[_USED] + math.log1p(-CONJUGATE)
 MOST_STEPS, CLOSE = 200, 1e-9
+MOST_PAIRS = 2000
+"""Of another question than the best arm; with more it would take too long."""
 
 
 def can_impute(family: Family) -> bool:
@@ -33,35 +38,78 @@ def can_impute(family: Family) -> bool:
     return isinstance(family, (Bernoulli, Bounded, Binomial))
 
 
+def worst_answer(
+    question: Question, family: Family, tally: Tally, answer: tuple[int, ...], missing: Ints, reach: Bools
+) -> float | None:
+    """A lower bound of the least evidence for an answer over its pairs and over all that missing answers could have been; None
+    where that would take too long.
+    """
+    if isinstance(question, Threshold):
+        return worst_sides(family, tally, answer, question.theta, missing, reach)
+    pairs = pairs_of(question, np.isin(np.arange(len(tally.N_a)), answer))
+    if len(pairs) > max(MOST_PAIRS, len(tally.N_a)):
+        return None
+    return worst_of_pairs(family, tally, pairs, missing, reach, question.shift())
+
+
 def worst_evidence(family: Family, tally: Tally, a: int, missing: Ints, reach: Bools) -> float:
-    """A lower bound of the smallest ln E_{a>b} over rivals b and over all that missing answers could have been.
+    """The same for the best arm: the smallest ln E_{a>b} over rivals b."""
+    return worst_of_pairs(family, tally, [(a, b) for b in range(len(tally.N_a)) if b != a], missing, reach)
+
+
+def worst_sides(family: Family, tally: Tally, answer: tuple[int, ...], theta: float, missing: Ints, reach: Bools) -> float:
+    """The least evidence that arms lie on their sides of a level: what is missing may be zeros of an arm above, ones of one
+    below, and as many as there can be.
+    """
+    n, ones, each = _scaled(family, tally)
+    low, high = family.span()
+    x, least = (theta - low) / (high - low), math.inf
+    for a in range(len(n)):
+        more = each * int(missing[reach[:, a]].sum())
+        above = a in answer
+        value, _ = _side(n[a] + more, float(ones[a] if above else n[a] - ones[a]), x if above else 1.0 - x)
+        least = min(least, value)
+    return least
+
+
+def _scaled(family: Family, tally: Tally) -> tuple[Floats, Floats, float]:
+    """Counts [K] and sums [K] of rewards scaled to [0, 1], and for how many of them an answer counts."""
+    low, high = family.span()
+    each = family.n if isinstance(family, Binomial) else 1.0
+    n = each * tally.N_a.astype(np.float64)
+    return n, np.clip(each * (tally.S_a - tally.N_a * low) / (high - low), 0.0, n), each
+
+
+def worst_of_pairs(
+    family: Family, tally: Tally, pairs: Sequence[tuple[int, int]], missing: Ints, reach: Bools, shift: float = 0.0
+) -> float:
+    """A lower bound of the smallest ln E_{a>b} over pairs (a, b) and over all that missing answers could have been; against
+    λ_b ≥ λ_a + shift.
 
     missing [E]: how many each mediator owes; reach [E, K]: the arms that each may pull. Each missing answer may also be none.
     Of those that can reach a or b, i are zeros for a and the others ones for b. Blocks of i are bounded from below by their
     two ends, the least is halved until it is one split.
     """
+    n, ones, each = _scaled(family, tally)
     low, high = family.span()
-    each = family.n if isinstance(family, Binomial) else 1.0
-    n = each * tally.N_a
-    ones = np.clip(each * (tally.S_a - tally.N_a * low) / (high - low), 0.0, n)
-    blocks: list[tuple[float, int, int, int]] = []
+    blocks: list[tuple[float, int, int, int, int]] = []
 
-    def add(b: int, first: int, last: int) -> None:
+    def add(a: int, b: int, first: int, last: int) -> None:
         both = int(missing[reach[:, a] | reach[:, b]].sum())
-        value = _least(n[a] + each * last, float(ones[a]), n[b] + each * (both - first), float(n[b] - ones[b]))
-        heapq.heappush(blocks, (value, b, first, last))
+        counts = n[a] + each * last, float(ones[a]), n[b] + each * (both - first), float(n[b] - ones[b])
+        heapq.heappush(blocks, (_least(*counts, shift / (high - low)), a, b, first, last))
 
-    for b in range(len(n)):
-        if b != a:
-            both = int(missing[reach[:, a] | reach[:, b]].sum())
-            add(b, both - int(missing[reach[:, b]].sum()), int(missing[reach[:, a]].sum()))
-    while True:
-        value, b, first, last = heapq.heappop(blocks)
+    for a, b in pairs:
+        both = int(missing[reach[:, a] | reach[:, b]].sum())
+        add(a, b, both - int(missing[reach[:, b]].sum()), int(missing[reach[:, a]].sum()))
+    while blocks:
+        value, a, b, first, last = heapq.heappop(blocks)
         if first == last:
             return float(value)
         middle = (first + last) // 2
-        add(b, first, middle)
-        add(b, middle + 1, last)
+        add(a, b, first, middle)
+        add(a, b, middle + 1, last)
+    return math.inf
 
 
 def _side(n: float, s: float, x: float) -> tuple[float, float]:
@@ -73,14 +121,16 @@ def _side(n: float, s: float, x: float) -> tuple[float, float]:
     return top + math.log(total), -n * float(shares @ (_GAINS / (1.0 + x * _GAINS))) / total
 
 
-def _least(n_a: float, ones_a: float, n_b: float, zeros_b: float) -> float:
-    """The least u(n_a, ones_a, x) + u(n_b, zeros_b, 1 − x) over x in [0, 1], from below: a convex function and its tangents."""
+def _least(n_a: float, ones_a: float, n_b: float, zeros_b: float, shift: float = 0.0) -> float:
+    """The least u(n_a, ones_a, x) + u(n_b, zeros_b, 1 − x − shift) over x in [0, 1 − shift], from below: a convex function and
+    its tangents.
+    """
 
     def look(x: float) -> tuple[float, float, float]:
-        (up, rise), (down, fall) = _side(n_a, ones_a, x), _side(n_b, zeros_b, 1.0 - x)
+        (up, rise), (down, fall) = _side(n_a, ones_a, x), _side(n_b, zeros_b, max(0.0, 1.0 - x - shift))
         return x, up + down, rise - fall
 
-    left, right = look(0.0), look(1.0)
+    left, right = look(0.0), look(1.0 - shift)
     if left[2] >= 0.0 or right[2] <= 0.0:
         return left[1] if left[2] >= 0.0 else right[1]
     lower = -math.inf

@@ -73,10 +73,9 @@ class Problem:
         self._check_rows()
         missing = unreachable_arms(self.policies)
         if len(missing):
-            names = ", ".join(repr(self.arms[a]) for a in missing)
-            raise ProblemError(f"no mediator ever pulls {names}: drop these arms or add a mediator who can pull them")
+            raise nobody_pulls([self.arms[a] for a in missing])
         if isinstance(costs, Mapping):
-            costs = _in_order(costs, self.mediators, "costs", 1.0)
+            costs = in_order(costs, self.mediators, "costs", 1.0)
         self._put(costs=None if costs is None else check_costs(costs, self.mediators))
 
     def _put(self, **values: object) -> None:
@@ -174,10 +173,10 @@ def _rows(policies: Any, arms: Sequence[str]) -> Any:
     """Policies whose rows may be mappings from arm to probability."""
     if not isinstance(policies, list):
         return policies
-    return [_in_order(row, arms, f"policies[{e}]", 0.0) if isinstance(row, Mapping) else row for e, row in enumerate(policies)]
+    return [in_order(row, arms, f"policies[{e}]", 0.0) if isinstance(row, Mapping) else row for e, row in enumerate(policies)]
 
 
-def _in_order(values: Mapping[str, float], names: Sequence[str], what: str, missing: float) -> list[float]:
+def in_order(values: Mapping[str, float], names: Sequence[str], what: str, missing: float) -> list[float]:
     """Values by name in the order of the names."""
     for name in values:
         if name not in names:
@@ -217,6 +216,12 @@ def check_costs(costs: ArrayLike, mediators: Sequence[str]) -> Floats:
 def unreachable_arms(policies: ArrayLike) -> Ints:
     """The arms (columns) that no mediator (row) ever pulls: with any of them, no strategy can succeed (Assumption 1)."""
     return np.flatnonzero(_array(policies, "policies", 2).max(axis=0) <= 0.0).astype(np.int64)
+
+
+def nobody_pulls(arms: Sequence[str]) -> ProblemError:
+    """Of arms that no mediator ever pulls."""
+    names = ", ".join(map(repr, arms))
+    return ProblemError(f"no mediator ever pulls {names}: drop these arms or add a mediator who can pull them")
 
 
 def _array(values: ArrayLike, what: str, ndim: int) -> Floats:

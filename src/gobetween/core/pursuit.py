@@ -117,14 +117,24 @@ def rival_gains(family: Family, tally: Tally, pulls: Floats, little: Narrow, Z: 
 
 
 @part
-def hopes(gains: Floats, unknown: Bools, N_e: Ints, members: Ints, costs: Floats, scores: Floats) -> None:
-    """Add to the scores [n] what mediators of unknown policy may bring of arms that nobody has pulled yet: ½ of n_e + K/2."""
+def hopes(
+    gains: Floats, unknown: Bools, may: Bools, sizes: Floats, N_e: Ints, members: Ints, costs: Floats, scores: Floats
+) -> None:
+    """Add to the scores [n] what mediators of unknown policy may bring of arms that nobody has pulled yet: ½ of n_e + m/2 each,
+    of the m that may be pulled.
+    """
     K, total = gains.shape[0], 0.0
     for a in range(K):
         total += gains[a]
     for i in range(members.shape[0]):
         if unknown[i]:
-            scores[i] += 0.5 * total / ((N_e[members[i]] + 0.5 * K) * costs[i])
+            hoped = total
+            if sizes[i] < K:
+                hoped = 0.0
+                for a in range(K):
+                    if may[a, i]:
+                        hoped += gains[a]
+            scores[i] += 0.5 * hoped / ((N_e[members[i]] + 0.5 * sizes[i]) * costs[i])
 
 
 @in_plain(whole.add_gains)

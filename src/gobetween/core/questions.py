@@ -101,7 +101,7 @@ class EpsilonBest(NamedTuple("EpsilonBest", [("eps", float)]), Question):
         return super().__new__(cls, float(eps))
 
     def check(self, K: int, family: Family) -> None:
-        if family.coordinate(0.25) != 0.25:
+        if any(family.coordinate(mean) != mean for mean in (0.25, 0.5)):
             raise ProblemError(
                 f"epsilon-best is not offered for {family.name} rewards: what they say about a difference of means is not "
                 "log-convex; ask for the best arm, or take logarithms and treat them as gaussian"

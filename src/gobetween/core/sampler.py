@@ -12,9 +12,10 @@ import numpy as np
 from gobetween.core.certificate import Point, forget, new_point
 from gobetween.core.family import Family
 from gobetween.core.game import COLD, INEXACT, OPTIMAL, Workspace, keep_up, new_workspace, solve
-from gobetween.core.geometry import find_redundant
+from gobetween.core.geometry import needless_mediators
 from gobetween.core.jit import by_type, inlined, leaf, part, uniform
 from gobetween.core.narrow import Narrow, add_to_narrow, new_narrow
+from gobetween.core.policies import are_known, may_pull
 from gobetween.core.pursuit import PRIOR, add_gains, expected_pulls, highest, hopes, scarcest, stranger, unseen_gains
 from gobetween.core.question import Question, gather
 from gobetween.core.questions import BestArm
@@ -36,6 +37,8 @@ class Sampler(NamedTuple):
     tol: float
     members: Ints  # [n] the mediators that may be asked
     unknown: Bools  # [n] is the policy estimated?
+    may: Bools  # [K, n] where it is: the arms that may be pulled
+    sizes: Floats  # [n] how many these are
     costs: Floats  # [n]
     R: Floats  # [K, n] rates; estimated along the way where unknown
     target: Floats  # [n] Σω (C), fixed shares, or scratch
@@ -201,17 +204,20 @@ def new_sampler(
     target: Floats | None = None,
     tol: float = 1e-3,
 ) -> Sampler:
-    """Set one of our rules to work on policies [E, K], of which only the known ones may be looked at."""
+    """Set one of our rules to work on policies [E, K], of which what is known may be looked at, and supports."""
     E, K = policies.shape
     members = np.arange(E) if members is None else members
     n = len(members)
     R = np.ascontiguousarray((np.where(known[:, None], policies, 0.0) / costs[:, None])[members].T)
+    may = np.ascontiguousarray(may_pull(policies)[members].T)
     tracks = kind in (C_TRACKING, D_TRACKING)
     return (Tracker if tracks else Sampler)(
         kind,
         tol,
         members.astype(np.int64),
         ~known[members],
+        may,
+        may.sum(axis=0).astype(np.float64),
         costs[members],
         R,
         np.zeros(n) if target is None else target,
@@ -235,16 +241,18 @@ def new_own_sampler(rule: SamplingRule, policies: Floats, declared: Bools, costs
 
 
 def kept_members(policies: Floats, declared: Bools, costs: Floats) -> Ints:
-    """The mediators that pruning leaves."""
-    if not declared.all():
-        raise ProblemError("prune=True needs the policy of every mediator: declare them all, or say prune=False")
+    """The mediators that pruning leaves; whoever is not declared must have a support."""
+    if np.isnan(policies).all(axis=1).any() or not declared[are_known(policies)].all():
+        raise ProblemError(
+            "prune=True needs the policy of every mediator, or its support: declare them all, or say prune=False"
+        )
     return _kept(policies.tobytes(), policies.shape, costs.tobytes())
 
 
 @lru_cache(maxsize=32)  # every thread and every process sets the same rule to work
 def _kept(policies: bytes, shape: tuple[int, int], costs: bytes) -> Ints:
-    needless = find_redundant(np.frombuffer(policies).reshape(shape), np.frombuffer(costs))
-    return np.setdiff1d(np.arange(shape[0]), [item.mediator for item in needless]).astype(np.int64)
+    needless = needless_mediators(np.frombuffer(policies).reshape(shape), np.frombuffer(costs))
+    return np.setdiff1d(np.arange(shape[0]), needless).astype(np.int64)
 
 
 @leaf
@@ -266,8 +274,8 @@ def forget_rates(sampler: Sampler) -> None:
 def estimate(sampler: Sampler, state: State, e: int) -> None:
     """Refresh the rates of a mediator that has just answered, if they are unknown: π̂_e(a) = N_ea/Σ_a N_ea, silence included.
 
-    Pursuit, once every arm has been seen, adds PRIOR to each arm (Krichevsky–Trofimov): it follows estimates at once, and after
-    few answers 0 is no good one.
+    Pursuit, once every arm has been seen, adds PRIOR to each arm that the mediator may pull (Krichevsky–Trofimov): it follows
+    estimates at once, and after few answers 0 is no good one.
     """
     prior = PRIOR if sampler.kind == PURSUIT and seen_all(state.tally.N_a) else 0.0
     for i in range(sampler.members.shape[0]):
@@ -276,8 +284,9 @@ def estimate(sampler: Sampler, state: State, e: int) -> None:
             answers = 0
             for a in range(K + 1):
                 answers += state.N_ea[e, a]
+            total = (max(answers, 1) + sampler.sizes[i] * prior) * sampler.costs[i]
             for a in range(K):
-                sampler.R[a, i] = (state.N_ea[e, a] + prior) / ((max(answers, 1) + K * prior) * sampler.costs[i])
+                sampler.R[a, i] = (state.N_ea[e, a] + (prior if sampler.may[a, i] else 0.0)) / total
 
 
 @leaf
@@ -362,7 +371,7 @@ def pursued(family: Family, sampler: Sampler, state: State, t: int, available: B
     if not seen_all(state.tally.N_a):
         unseen_gains(state.tally.N_a, N_e, R, members, costs, gains)
         add_gains(gains, R, scores)
-        hopes(gains, sampler.unknown, N_e, members, costs, scores)
+        hopes(gains, sampler.unknown, sampler.may, sampler.sizes, N_e, members, costs, scores)
         e = highest(scores, members, available, N_e)
         if e >= 0:
             return e

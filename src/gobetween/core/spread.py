@@ -2,7 +2,8 @@
 
 A spread [3, K] holds, for each arm, an origin c (NaN before the first reward), Σ(x − c) and Σ(x − c)², all in units of σ. The
 origin, an arm's first reward, keeps digits where means are large beside σ; differences are cut at ±10⁶ σ, which only lessens
-the sum of squares around the mean. Of Poisson counts, whose unit is 1, the sums of `excess.py` follow in further rows.
+the sum of squares around the mean. Where the mean says how far rewards spread, of counts and waiting times, the unit is 1, and
+the sums of `excess.py` follow in further rows.
 """
 
 import math
@@ -10,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from gobetween.core.excess import ROWS, add_count, add_counts
+from gobetween.core.excess import POISSON, add_count, add_counts, rows_of, watches
 from gobetween.core.families import Gaussian, Poisson
 from gobetween.core.family import Family
 from gobetween.core.types import Floats, Ints
@@ -20,10 +21,10 @@ FINEST, LARGEST = 0.25, 10.0  # binary logarithms of the ratios that are looked 
 
 
 def scale_of(family: Family) -> float | None:
-    """The unit of second moments, where a family says how far rewards spread: σ, or 1 for counts."""
+    """The unit of second moments, where a family says how far rewards spread: σ, or 1 where the mean says it."""
     if isinstance(family, Gaussian):
         return family.sigma
-    return 1.0 if isinstance(family, Poisson) else None
+    return 1.0 if watches(family) else None
 
 
 def unit_of(family: Family) -> tuple[float, float] | None:
@@ -34,9 +35,19 @@ def unit_of(family: Family) -> tuple[float, float] | None:
     return None if scale is None else (scale, FARTHEST)
 
 
+def works_on_totals(family: Family) -> bool:
+    """Are totals of many rewards enough, even if they do not show how far these spread?"""
+    return family.sums_suffice and not isinstance(family, (Gaussian, Poisson))
+
+
 def new_spread(K: int, family: Family | None = None) -> Floats:
-    """Nothing seen; counts need more rows."""
-    return widened(np.zeros((3 + ROWS if isinstance(family, Poisson) else 3, 0)), K)
+    """Nothing seen; families whose mean says how far rewards spread need more rows."""
+    return widened(np.zeros((3 if family is None else 3 + rows_of(family), 0)), K)
+
+
+def is_kept(spread: Floats, family: Family) -> bool:
+    """Do these moments hold all that is needed to watch the family?"""
+    return len(spread) == 3 + rows_of(family)
 
 
 def widened(spread: Floats, K: int, rows: int = 3) -> Floats:
@@ -47,7 +58,7 @@ def widened(spread: Floats, K: int, rows: int = 3) -> Floats:
     return made
 
 
-def add_rewards(spread: Floats, arms: Ints, rewards: Floats, farthest: float = FARTHEST) -> None:
+def add_rewards(spread: Floats, arms: Ints, rewards: Floats, farthest: float = FARTHEST, family: Family = POISSON) -> None:
     """Count rewards, given in units of σ, of arms that have room."""
     K = spread.shape[1]
     for a in np.flatnonzero(np.isnan(spread[0])).tolist():
@@ -58,10 +69,10 @@ def add_rewards(spread: Floats, arms: Ints, rewards: Floats, farthest: float = F
     spread[1] += np.bincount(arms, d, K)
     spread[2] += np.bincount(arms, d * d, K)
     if len(spread) > 3:
-        add_counts(spread[3:], arms, rewards)
+        add_counts(spread[3:], arms, rewards, family)
 
 
-def add_reward(spread: Floats, a: int, x: float, step: int = 1) -> None:
+def add_reward(spread: Floats, a: int, x: float, step: int = 1, family: Family = POISSON) -> None:
     """Count one reward, or with step −1 take it out again."""
     if math.isnan(spread[0, a]):
         spread[0, a] = x
@@ -69,7 +80,7 @@ def add_reward(spread: Floats, a: int, x: float, step: int = 1) -> None:
     spread[1, a] += step * d
     spread[2, a] += step * d * d
     if len(spread) > 3:
-        add_count(spread[3:], a, x, step)
+        add_count(spread[3:], a, x, step, family)
 
 
 def add_spread(spread: Floats, other: Floats, N_a: Ints) -> None:

@@ -4,7 +4,7 @@ Every mistake is one sentence with the path of the key, such as `mediators[2].po
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, TypeVar
 
@@ -16,6 +16,8 @@ from gobetween.files.rules import Named, family_in, parse_question, parse_rule
 from gobetween.files.toml import read_toml
 
 T = TypeVar("T")
+Row = tuple[float | None, ...]
+"""A policy; None where a probability is not known, 0 of all arms outside a support."""
 PROBLEM_KEYS = ("family", "silent", "arms", "mediators")
 RUN_KEYS = ("delta", "question", "sampling", "stopping", "runs", "seed", "max_steps")
 STUDY_KEYS = ("lease", "in_flight", "wait_for", "budget", "store", "notify")
@@ -29,6 +31,8 @@ class Spec:
     problem: Problem
     title: str
     settings: "Settings"
+    guessed: tuple[int, ...] = ()
+    """Mediators whose support alone is known: the problem has equal shares of it."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Cast:
     arms: tuple[str, ...]
     means: tuple[float | None, ...]
     mediators: tuple[str, ...]
-    policies: tuple[tuple[float, ...] | None, ...]
+    policies: tuple["Row | None", ...]
     costs: tuple[float, ...] | None
     """1 for mediators without one; None if no mediator has one."""
     contacts: tuple[str, ...]
@@ -77,20 +81,33 @@ def read_spec(path: str | PathLike[str]) -> Spec:
     return parse_spec(read_toml(path), str(path))
 
 
-def parse_spec(data: Mapping[str, Any], source: str) -> Spec:
-    """Check nested dicts; `source` opens every message."""
+def parse_spec(data: Mapping[str, Any], source: str, guess: bool = False) -> Spec:
+    """Check nested dicts; `source` opens every message. guess: let a support stand for equal shares of its arms."""
     with naming(source):
         only(data, KEYS, "")
-        title = text(data.get("title", ""), "title")
-        return Spec(parse_problem(data), title, parse_settings(data))
+        title, cast = text(data.get("title", ""), "title"), parse_cast(data)
+        guessed = tuple(i for i, row in enumerate(cast.policies) if row is not None and None in row)
+        if guess:
+            cast = replace(cast, policies=tuple(None if row is None else equal_shares(row) for row in cast.policies))
+        return Spec(_problem(data, cast), title, parse_settings(data), guessed)
+
+
+def equal_shares(row: Row) -> Row:
+    """A policy in which all that is not known is equal."""
+    unknown = sum(p is None for p in row)
+    return tuple(1.0 / unknown if p is None else p for p in row)
 
 
 def parse_problem(data: Mapping[str, Any]) -> Problem:
     """The problem that a file or a part of it describes: every mean and every policy must be there."""
-    family, cast = family_in(data), parse_cast(data)
+    return _problem(data, parse_cast(data))
+
+
+def _problem(data: Mapping[str, Any], cast: Cast) -> Problem:
+    family = family_in(data)
     means = [_there(mean, f"arms[{i}].mean", "a guess of each arm's mean") for i, mean in enumerate(cast.means)]
     words = "how often each mediator pulls each arm"
-    policies = [_there(row, f"mediators[{i}].policy", words) for i, row in enumerate(cast.policies)]
+    policies = [_there(_whole(row), f"mediators[{i}].policy", words) for i, row in enumerate(cast.policies)]
     return Problem(
         means,
         policies or None,
@@ -100,6 +117,12 @@ def parse_problem(data: Mapping[str, Any]) -> Problem:
         arms=cast.arms,
         mediators=cast.mediators or None,
     )
+
+
+def _whole(row: Row | None) -> list[float] | None:
+    """A policy of which every probability is known."""
+    known = [p for p in row or () if p is not None]
+    return known if row is not None and len(known) == len(row) else None
 
 
 def _there(value: T | None, path: str, what: str) -> T:
@@ -167,25 +190,49 @@ def parse_cast(data: Mapping[str, Any]) -> Cast:
         means.append(number(table["mean"], f"arms[{i}].mean") if "mean" in table else None)
     given = tables(data, "mediators") if "mediators" in data else []
     mediators: list[str] = []
-    policies: list[tuple[float, ...] | None] = []
+    policies: list[Row | None] = []
     for i, table in enumerate(given):
         path = f"mediators[{i}]"
-        only(table, ("name", "policy", "cost", "contact"), f"{path}.")
+        only(table, ("name", "policy", "support", "cost", "contact"), f"{path}.")
         mediators.append(unique_name(table, f"mediator {i + 1}", mediators, path))
-        policies.append(parse_policy(table["policy"], arms, f"{path}.policy") if "policy" in table else None)
+        policies.append(_policy(table, arms, path))
     costs = tuple(number(table.get("cost", 1.0), f"mediators[{i}].cost") for i, table in enumerate(given))
     contacts = (text(t.get("contact", ""), f"mediators[{i}].contact") for i, t in enumerate(given))
     said = any("cost" in table for table in given)
     return Cast(tuple(arms), tuple(means), tuple(mediators), tuple(policies), costs if said else None, tuple(contacts))
 
 
-def parse_policy(value: Any, arms: Sequence[str], path: str) -> tuple[float, ...]:
-    """A list in the order of the arms, or a table from arm names to probabilities (others are 0)."""
+def _policy(table: Mapping[str, Any], arms: Sequence[str], path: str) -> Row | None:
+    """What is said of a mediator's policy: probabilities, which arms it may pull, or nothing."""
+    if "policy" in table and "support" in table:
+        raise SpecError(f"{path}.support: the policy says already which arms it may pull: leave out one of the two")
+    if "support" in table:
+        return parse_support(table["support"], arms, f"{path}.support")
+    return parse_policy(table["policy"], arms, f"{path}.policy") if "policy" in table else None
+
+
+def parse_policy(value: Any, arms: Sequence[str], path: str) -> Row | None:
+    """A list in the order of the arms (None, as it is kept, where nobody knows), or a table from arm names to probabilities
+    (others are 0); a list of names is a support.
+    """
     if isinstance(value, Mapping):
         only(value, arms, f"{path}.")
         return tuple(number(value.get(arm, 0.0), f"{path}.{arm}") for arm in arms)
+    if isinstance(value, list) and value and all(isinstance(name, str) for name in value):
+        return parse_support(value, arms, path)
     if not isinstance(value, list) or len(value) != len(arms):
         raise SpecError(
             f"{path} must be a list of {len(arms)} probabilities, one for each arm, or a table from arm to probability"
         )
-    return tuple(number(p, f"{path}[{a}]") for a, p in enumerate(value))
+    row = tuple(None if p is None else number(p, f"{path}[{a}]") for a, p in enumerate(value))
+    return row if any(p is not None for p in row) else None
+
+
+def parse_support(value: Any, arms: Sequence[str], path: str) -> Row | None:
+    """The names of the arms that a mediator may pull; all of them say nothing."""
+    if not isinstance(value, list) or not value:
+        raise SpecError(f"{path} = {show(value)}: must be a list with the names of the arms that this mediator may pull")
+    for i, name in enumerate(value):
+        if name not in arms:
+            raise SpecError(f"{path}[{i}] = {show(name)} is no arm: choose from {', '.join(map(repr, arms))}")
+    return None if set(value) == set(arms) else tuple(None if arm in value else 0.0 for arm in arms)

@@ -66,8 +66,8 @@ def analyse_logs(*sources: Source, executor: Executor | None = None, **options: 
     - family=Bernoulli(), delta=0.05: what rewards are, and the risk of a wrong answer.
     - mediator=None, arm="arm", reward="reward", order=None: names of columns, of mediators and arms also several. A log without
       a column "mediator" has one mediator; order is a column that must rise, and by which files that overlap are merged.
-    - arms=None, declared=None: names of arms, and policies of mediators in their order, known beforehand; other names are
-      then bad rows.
+    - arms=None, declared=None: names of arms, and policies of mediators in their order, known beforehand, or the set of arms
+      that one may pull; other names are then bad rows.
     - skip_bad=False: leave out rows that cannot be used instead of refusing the log.
     - question=BestArm(): what is asked about the arms.
     - silence=False: count rows with neither arm nor reward as silence of their mediator; without it they are bad rows.
@@ -195,6 +195,7 @@ def _facts(options: LogOptions, stats: LogStats) -> Facts:
         S_ea=stats.S_ea,
         spread=stats.spread,
         claimed=stats.claimed,
+        question=options.question,
         course=stats.course(),
         unit="row",
     )
@@ -250,7 +251,7 @@ def _rates(
     policies = stats.N_ea / np.maximum(1, stats.N_ea.sum(axis=1) + stats.silent)[:, None]
     used = stats.N_ea.sum(axis=1) > 0
     for e, declared in enumerate(declared_policies(options, stats)):
-        if declared is not None:
+        if declared is not None and not np.isnan(declared).any():
             policies[e], used[e] = declared, True
     if not used.all() or len(unreachable_arms(policies)) or not all(family.has_mean(float(m)) for m in mu):
         return rate, None

@@ -1,6 +1,6 @@
 """How a log is to be read: one value, made once from keywords and checked once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypedDict
@@ -9,17 +9,18 @@ from gobetween.core.asked import BEST
 from gobetween.core.bound import binary_kl
 from gobetween.core.families import DEFAULT
 from gobetween.core.family import Family
+from gobetween.core.policies import support_row
 from gobetween.core.question import Question
 from gobetween.core.registry import as_family, as_question
-from gobetween.core.spread import unit_of
+from gobetween.core.spread import works_on_totals
 from gobetween.core.types import Floats
 from gobetween.errors import Fix, LogError
 from gobetween.logs.columns import Columns
 from gobetween.logs.filters import Filter
 from gobetween.logs.style import Style, separator_of
 
-Policies = Mapping[str, Sequence[float] | Floats | None]
-"""Mediator → how often it pulls each arm, or None where that is not known."""
+Policies = Mapping[str, Sequence[float | None] | Floats | Set[str] | None]
+"""Mediator → how often it pulls each arm, the arms that it may pull if only these are known, or None."""
 
 
 class LogKeywords(TypedDict, total=False):
@@ -98,11 +99,13 @@ class LogOptions:
         if self.declared is not None and self.arms is None:
             raise LogError("declared policies need the names of the arms, in their order: arms=[…]")
         for name, row in (self.declared or {}).items():
-            if row is not None and len(row) != len(self.known_arms):
+            if isinstance(row, Set):
+                support_row(row, self.known_arms, f"declared[{name!r}]")
+            elif row is not None and len(row) != len(self.known_arms):
                 raise LogError(f"declared[{name!r}] has {len(row)} numbers for {len(self.known_arms)} arms: give one for each")
         if self.totals and self.count is None:
             raise LogError("totals are of as many rows as a column says: name it", fix=Fix("count"))
-        if self.totals and unit_of(self.family) is not None:
+        if self.totals and not works_on_totals(self.family):
             raise LogError(f"totals hide how far {self.family.name} rewards spread, which is checked: give single rewards")
         if self.only is not None and self.silence:
             raise LogError("only some arms cannot be asked about where silence counts: leave out one of the two")

@@ -1,7 +1,13 @@
 """Policies that are declared beforehand, or that the propensities of a log's rows say."""
 
 import math
+from collections.abc import Sequence, Set
+from typing import Any
 
+import numpy as np
+
+from gobetween.core.policies import support_row
+from gobetween.core.types import Floats
 from gobetween.logs.counts import LogStats
 from gobetween.logs.options import LogOptions
 
@@ -9,7 +15,8 @@ CLOSE = 1e-6  # to 1, for shares that sum to it
 
 
 def declared_policies(options: LogOptions, stats: LogStats) -> list[list[float] | None]:
-    """What is declared or said of each mediator, in the order of the log's arms; None where nothing is.
+    """What is declared or said of each mediator, in the order of the log's arms; None where nothing is, NaN for the arms of a
+    support of which no more is known.
 
     Shares are those among answers unless silence is counted, and among the arms that are asked about.
     """
@@ -19,10 +26,21 @@ def declared_policies(options: LogOptions, stats: LogStats) -> list[list[float] 
     found: list[list[float] | None] = []
     for name in stats.mediators:
         row = options.declared.get(name)
-        shares = None if row is None else [float(row[place]) for place in places]
-        total = 1.0 if options.silence or shares is None else math.fsum(shares)  # under 1 where a mediator may stay silent
-        found.append(None if shares is None or not total > 0.0 else [share / total for share in shares])
+        found.append(None if row is None else _shares(declared_row(row, options.known_arms)[places], options.silence))
     return found
+
+
+def declared_row(row: Any, arms: Sequence[str]) -> Floats:
+    """[K] what is declared of a mediator; NaN where a probability is not known."""
+    return support_row(row, arms, "declared") if isinstance(row, Set) else np.asarray(row, dtype=np.float64)
+
+
+def _shares(row: Floats, silence: bool) -> list[float] | None:
+    """Shares that sum to 1, unless a mediator may stay silent or nobody knows."""
+    if np.isnan(row).any():
+        return None if np.isnan(row).all() else row.tolist()
+    total = 1.0 if silence else math.fsum(row)
+    return [share / total for share in row.tolist()] if total > 0.0 else None
 
 
 def _said(stats: LogStats, mediator: str) -> list[float] | None:

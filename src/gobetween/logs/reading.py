@@ -80,7 +80,7 @@ class Reading:
     def __init__(self, options: LogOptions, watching: bool = True, after: LogStats | None = None) -> None:
         self.options, self.watching = options, watching
         self._ids: set[str] = set()
-        self.stats = LogStats(spread=new_spread(0, options.family)) if after is None else after
+        self.stats = LogStats(spread=new_spread(0, None if options.totals else options.family)) if after is None else after
         self.stats.widen(options.counted_arms, options.known_mediators)
         self.claim: Claim | None = None
         self.looks: list[Look] = []
@@ -89,7 +89,7 @@ class Reading:
         """The next split at which counts are kept."""
         self._tally = self.stats.tally()
         self._stopper = self._at_work()
-        self._unit = unit_of(options.family) if after is None else None
+        self._unit = unit_of(options.family) if after is None and not options.totals else None
         self.family = self.stats.family_at_work(options.family)
         """At work on the rows so far."""
         self._look = 10
@@ -198,11 +198,12 @@ class Reading:
         np.add.at(stats.S_ea, (rows.e, rows.a), rows.x if self.options.totals else rows.x * n)
         stats.rows += int(number.sum())
         if self._unit is not None:
-            scale, farthest = self._unit
+            (scale, farthest), family = self._unit, self.options.family
             for i in range(len(n)):
                 for start in range(0, int(number[i]), EXPANDED):
                     size = min(EXPANDED, int(number[i]) - start)
-                    add_rewards(stats.spread, np.repeat(rows.a[i], size), np.repeat(rows.x[i] / scale, size), farthest)
+                    a, x = np.repeat(rows.a[i], size), np.repeat(rows.x[i] / scale, size)
+                    add_rewards(stats.spread, a, x, farthest, family)
 
     def _note_propensities(self, rows: Coded, p: Floats) -> None:
         """The lowest and highest probability of each mediator and arm."""
@@ -239,7 +240,7 @@ class Reading:
         x = np.ascontiguousarray(batch.rewards[kept])
         rows = Coded(batch.mediators.placed(e, self.stats.mediators), batch.arms.placed(a, self.stats.arms), x)
         if self._unit is not None and batch.weights is None:
-            add_rewards(self.stats.spread, rows.a, x / self._unit[0], self._unit[1])
+            add_rewards(self.stats.spread, rows.a, x / self._unit[0], self._unit[1], self.options.family)
         return rows
 
     def _count(self, batch: Batch, good: Bools, rows: Coded) -> None:
@@ -358,12 +359,13 @@ def moments_along(stats: LogStats, along: Along) -> list[Moment] | None:
 
 
 def claimed_along(options: LogOptions, stats: LogStats, along: Along) -> Claimed | None:
-    """The first claim of a best arm and the strongest evidence against it afterwards, at all looks and at the end."""
-    if along.claim is None or stats.disorder is not None or options.question != BEST:
+    """The first claim and the strongest evidence against it afterwards, at all looks and at the end."""
+    if along.claim is None or stats.disorder is not None:
         return None
-    found = Claimed(stats.arms.index(along.claim.arm), along.claim.row)
+    question = options.question
+    found = Claimed.of(question, tuple(sorted(map(stats.arms.index, along.claim.answer))), along.claim.row)
     end = Look(stats.rows, stats.N_ea.sum(axis=0), stats.S_ea.sum(axis=0), stats.family_at_work(options.family))
     for look in (*along.looks, end):
         K = len(stats.arms)
-        found = found.seen(family_at(look, K), tally_at(look, K), look.row)
+        found = found.seen(question, family_at(look, K), tally_at(look, K), look.row)
     return found

@@ -17,6 +17,7 @@ from gobetween.core.asked import BEST, sampler_for, stopper_for, threshold_for
 from gobetween.core.drift import log_policy_drift, split_after, split_at, split_weight
 from gobetween.core.family import Family
 from gobetween.core.loops import replay_run
+from gobetween.core.policies import are_known
 from gobetween.core.question import Question
 from gobetween.core.registry import as_sampling, as_stopping
 from gobetween.core.rule import SamplingRule, StoppingRule
@@ -28,6 +29,7 @@ from gobetween.errors import LogError
 from gobetween.export import data_frame, json_safe
 from gobetween.logs.merging import all_batches
 from gobetween.logs.options import LogKeywords, LogOptions, options_of
+from gobetween.logs.policies import declared_row
 from gobetween.logs.reading import Coded, Reading, accepted
 from gobetween.logs.sources import Source, each_source
 from gobetween.simulation.engine import stream
@@ -124,15 +126,15 @@ def replay(
     policies: Floats | None = None,
     question: Question = BEST,
 ) -> Replay:
-    """Replay a sampling rule `runs` times; policies [E, K] if they are known."""
+    """Replay a sampling rule `runs` times; policies [E, K] if they are declared, NaN of those of which only the support is."""
     K, E = len(rows.arms), len(rows.mediators)
     if K < 2 and question.ways(K) < 1:
         raise LogError("a replay needs a log with at least two arms")
     if not sampling.live:
         raise LogError(f"a log does not know the true means that the {sampling.name} follows: choose another sampling rule")
-    known = np.zeros((E, K)) if policies is None else policies
+    known = np.full((E, K), np.nan) if policies is None else policies
     stopper, state = stopper_for(question, stopping, K, family), new_state(K, E)
-    sampler = sampler_for(question, sampling, known, np.full(E, policies is not None), np.ones(E), stopper)
+    sampler = sampler_for(question, sampling, known, are_known(known), np.ones(E), stopper)
     constants, everyone = np.array([threshold_for(question, stopping, K, delta, family)]), np.ones(E, np.bool_)
     ends, N_e, named = np.zeros((runs, 3), np.int64), np.zeros((runs, E), np.int64), np.zeros((runs, K), np.bool_)
     working = family.at_work(K)
@@ -216,5 +218,5 @@ def default_sampling(question: Question) -> SamplingRule:
 
 def _known_policies(options: LogOptions) -> Floats | None:
     """[E, K] in the order of the rows' names, which is the declared one; None unless every mediator has declared."""
-    declared = [row for row in (options.declared or {}).values() if row is not None]
-    return np.array(declared, dtype=np.float64) if declared and len(declared) == len(options.known_mediators) else None
+    declared = [declared_row(row, options.known_arms) for row in (options.declared or {}).values() if row is not None]
+    return np.array(declared) if declared and len(declared) == len(options.known_mediators) else None

@@ -1,7 +1,9 @@
 """The page of a plan: what an experiment needs at least, whom to ask, who is not needed."""
 
+import math
+
 from gobetween.core.voice import family_words, question_words
-from gobetween.export import numbered
+from gobetween.export import listed, numbered
 from gobetween.pages import design
 from gobetween.pages.blocks import Block, Grid, Section, Text
 from gobetween.simulation.plan import Plan, QuestionPlan
@@ -36,7 +38,7 @@ def question_sections(plan: QuestionPlan) -> list[Section]:
         ("Hardest", " against ".join(plan.hardest)),
         ("T*", f"{bound.T_star:.6g} {plan.unit} for each unit of kl(δ, 1−δ) ≈ ln(1/δ)"),
     ]
-    parts = [Section("", [Grid((), facts)]), _targets(plan), _mediators(plan), _arms(plan)]
+    parts = [Section("", [Grid((), facts)]), _targets(plan), _mediators(plan), _arms(plan), Section("", _supported(plan))]
     return [part for part in parts if part.blocks]
 
 
@@ -106,7 +108,7 @@ def _arms(plan: Plan | QuestionPlan) -> Section:
 
 def _notes(plan: Plan) -> list[Block]:
     names, needless = plan.problem.mediators, {item.mediator for item in plan.redundant}
-    lines = []
+    lines: list[str] = []
     if any(plan.bound.omega[e] == 0.0 for e in range(plan.problem.E) if e not in needless):
         lines.append("A mediator at 0% is not asked if the means are as in the file; with other means it may be.")
     for item in plan.redundant:
@@ -120,7 +122,21 @@ def _notes(plan: Plan) -> list[Block]:
         lines.append(f"Not needed, whatever the means: {names[item.mediator]} ({why})")
     if not needless and not plan.problem.direct:
         lines.append("No mediator is superfluous for all means.")
-    return [Text(line) for line in lines]
+    return [*(Text(line) for line in lines), *_supported(plan)]
+
+
+def _supported(plan: Plan | QuestionPlan) -> list[Block]:
+    """What is not known where a support alone is declared, and what it can make of T*."""
+    found, problem = plan.supported, plan.problem
+    if found is None:
+        return []
+    one, who = len(found.mediators) == 1, listed([problem.mediators[e] for e in found.mediators])
+    pulls, it = ("pulls the arms of its support", "it") if one else ("pull the arms of their supports", "them")
+    without = f"at most {found.T_without:.6g}, as without {it}"
+    if math.isinf(found.T_without):
+        without = "may be any number above that, for others do not pull all arms"
+    words = f"How often {who} {pulls} is not known, and the plan takes equal shares: whatever they are, T* is at least"
+    return [Text(f"{words} {found.T_best:.6g}, with the shares that suit best, and {without}.")]
 
 
 def _bar(share: float) -> str:

@@ -139,7 +139,7 @@ def pictures(status: Status, spec: StudySpec, trail: Trail) -> list[Block]:
         figure = mediator_shares(spec.mediators, [m["share"] for m in status.mediators], target, "Whom it asked")
         found.append(Picture("mediators", figure, "Shares of queries, and what the sampling rule follows now."))
     pulls = np.array([arm["pulls"] for arm in status.arms], float)
-    policies = [row for row in spec.policies if row is not None]
+    policies = [row for row in spec.policies if row is not None and None not in row]
     if pulls.sum() and followed and len(policies) == len(spec.policies):
         left = [spec.arms.index(arm["arm"]) for arm in status.arms]
         planned = np.array(policies)[:, left].T @ np.array(target)

@@ -52,8 +52,8 @@ def filled(request: Request, form: Form) -> Response:
     try:
         data = _table(form)
         if form.get("want") == "plan":
-            spec = parse_spec(data, SOURCE)
-            plan = make_plan(spec.problem, spec.settings.delta or (0.05,))
+            spec = parse_spec(data, SOURCE, guess=True)
+            plan = make_plan(spec.problem, spec.settings.delta or (0.05,), spec.guessed)
             cost = "".join(section_html(section) for section in sections(plan))
             return _page(request, form, before=f"<h2>What it would cost</h2>{cost}<h2>The study</h2>")
         store = home_of(request).makes

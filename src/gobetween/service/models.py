@@ -69,7 +69,7 @@ class Join(Body):
     """One mediator more."""
 
     mediator: Text
-    policy: list[Number] | dict[str, Number] | None = None
+    policy: list[Number] | list[Text] | dict[str, Number] | None = None
     cost: Number = 1.0
     contact: Text = ""
 

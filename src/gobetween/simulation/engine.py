@@ -1,12 +1,12 @@
 """Simulation: the step in a compiled loop, many runs, one seed."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from os import cpu_count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,8 @@ from gobetween.core.asked import BEST, sampler_for, stopper_for, threshold_for
 from gobetween.core.bound import binary_kl
 from gobetween.core.family import Family
 from gobetween.core.loops import HALTED, LOST, NONE, runs
-from gobetween.core.problem import Problem
+from gobetween.core.policies import Policy, are_known, never_pulled, policy_row
+from gobetween.core.problem import Problem, nobody_pulls
 from gobetween.core.question import Question
 from gobetween.core.registry import as_question, as_sampling, as_stopping
 from gobetween.core.rule import SamplingRule, StoppingRule
@@ -44,15 +45,15 @@ def simulate(
     workers: int | None = None,
     max_steps: int = MAX_STEPS,
     progress: Callable[[int], None] | None = None,
-    declared: ArrayLike | None = None,
+    declared: ArrayLike | Mapping[str, Policy] | Sequence[Policy] | None = None,
     question: Question | str = BEST,
 ) -> Runs:
     """Run a sampling and a stopping rule on a problem many times; one path serves every δ.
 
     The result depends on the seed alone, not on the number of workers (threads; by default one for each core). A run that has
     not stopped after max_steps queries is censored. `progress` is told how many runs have just been finished. `declared`: the
-    policies that the sampling rule believes in, where they are not the true ones. `question`: what is asked about the arms, the
-    best one unless said otherwise.
+    policies that the sampling rule believes in, where they are not the true ones; of a mediator also a set of arms that it may
+    pull, or None, and the rest is estimated. `question`: what is asked about the arms, the best one unless said otherwise.
 
     >>> problem = gb.Problem([0.9, 0.2], [[0.7, 0.3], [0.3, 0.7]], family="bernoulli")
     >>> runs = gb.simulate(problem, "tracking", "e-process", deltas=[0.1, 0.01], runs=8, seed=1)
@@ -116,7 +117,7 @@ def new_job(
     deltas: float | Sequence[float],
     seed: int,
     max_steps: int,
-    declared: ArrayLike | None = None,
+    declared: ArrayLike | Mapping[str, Policy] | Sequence[Policy] | None = None,
     question: Question | str = BEST,
 ) -> Job:
     """Check and resolve the arguments of `simulate` that do not say how many runs."""
@@ -126,19 +127,32 @@ def new_job(
     for delta in wanted:
         binary_kl(delta)
     check_whole({"seed": (seed, 0), "max_steps": (max_steps, 1)})
-    believed = problem.policies
-    if declared is not None:
-        believed = Problem(problem.means, declared, family=problem.family, silent=problem.silent).policies
-        if believed.shape != problem.policies.shape:
-            raise ProblemError(f"declared has {len(believed)} rows for {problem.E} mediators")
+    believed = problem.policies if declared is None else believed_policies(problem, declared)
     rule, stop = as_sampling(sampling).told(problem), as_stopping(stopping)
     if type(problem.family).draw is Family.draw:
         raise ProblemError(f"{problem.family.name} rewards cannot be drawn: define draw in {type(problem.family).__name__}")
     asked = as_question(question)
-    everyone = np.ones(problem.E, np.bool_)
-    sampler_for(asked, rule, believed, everyone, problem.query_costs)  # these refuse what does not fit
+    sampler_for(asked, rule, believed, are_known(believed), problem.query_costs)  # these refuse what does not fit
     stopper_for(asked, stop, problem.K, problem.family)
     return Job(problem, believed, rule, stop, wanted, seed, max_steps, asked)
+
+
+def believed_policies(problem: Problem, declared: Any) -> Floats:
+    """[E, K] what is declared of each mediator; NaN where a probability is not known."""
+    if isinstance(declared, Mapping):
+        for name in declared:
+            if name not in problem.mediators:
+                raise ProblemError(f"declared names {name!r}: choose from {', '.join(map(repr, problem.mediators))}")
+        declared = [declared.get(name) for name in problem.mediators]
+    rows = list(declared) if isinstance(declared, Iterable) else []
+    if len(rows) != problem.E:
+        raise ProblemError(f"declared has {len(rows)} rows for {problem.E} mediators")
+    names, arms = problem.mediators, problem.arms
+    found = np.array([policy_row(row, e, arms, names[e], problem.silent) for e, row in enumerate(rows)])
+    missing = never_pulled(found)
+    if missing:
+        raise nobody_pulls([arms[a] for a in missing])
+    return found
 
 
 def check_whole(numbers: dict[str, tuple[object, int]]) -> None:
@@ -198,7 +212,7 @@ def _workbench(job: Job) -> Workbench:
         stopper = stopper_for(ask, job.stopping, K, family)
         _own.workbench = Workbench(
             family.at_work(K),
-            sampler_for(ask, job.sampling, job.believed, available, problem.query_costs, stopper),
+            sampler_for(ask, job.sampling, job.believed, are_known(job.believed), problem.query_costs, stopper),
             stopper,
             new_state(problem.K, problem.E),
             available,

@@ -9,9 +9,10 @@ import numpy as np
 
 from gobetween.core.bound import LowerBound, QuestionBound, lower_bound, question_bound
 from gobetween.core.design import Design, Newcomer, design_of
-from gobetween.core.geometry import MediationPrice, Redundancy, price_of_mediation, redundant_mediators
+from gobetween.core.geometry import MediationPrice, Redundancy, price_of_mediation
 from gobetween.core.problem import Problem
 from gobetween.core.question import Question
+from gobetween.core.supports import SupportRange, support_range, surely_redundant
 from gobetween.export import html_table, json_safe
 
 DELTAS = (0.1, 0.05, 0.01)
@@ -26,6 +27,8 @@ class Plan:
     bound: LowerBound
     price: MediationPrice
     redundant: tuple[Redundancy, ...]
+    supported: SupportRange | None = None
+    """The range of T*, where of some mediators only the support is known: the plan takes equal shares of it."""
 
     def __repr__(self) -> str:
         targets = ", ".join(f"{self.bound.cost(delta):,.1f} at δ = {delta:g}" for delta in self.deltas)
@@ -115,6 +118,7 @@ class Plan:
                 for item in self.redundant
             ],
             "design": self._design(),
+            "supports": _supports(problem, self.supported),
         }
         safe: dict[str, Any] = json_safe(found)
         return safe
@@ -156,6 +160,7 @@ class QuestionPlan:
     problem: Problem
     deltas: tuple[float, ...]
     bound: QuestionBound
+    supported: SupportRange | None = None
 
     @property
     def unit(self) -> str:
@@ -194,22 +199,32 @@ class QuestionPlan:
                 ],
                 "query_shares": None if tie else dict(zip(problem.mediators, bound.omega.tolist(), strict=True)),
                 "pairs": [{"arms": [problem.arms[i], problem.arms[b]], "weight": weight} for (i, b), weight in weights],
+                "supports": _supports(problem, self.supported),
             }
         )
         return safe
 
 
-def make_question_plan(problem: Problem, question: Question, deltas: Sequence[float] = DELTAS) -> QuestionPlan:
+def _supports(problem: Problem, supported: SupportRange | None) -> dict[str, Any] | None:
+    if supported is None:
+        return None
+    names = [problem.mediators[e] for e in supported.mediators]
+    return {"mediators": names, "T_best": supported.T_best, "T_without": supported.T_without}
+
+
+def make_question_plan(
+    problem: Problem, question: Question, deltas: Sequence[float] = DELTAS, guessed: Sequence[int] = ()
+) -> QuestionPlan:
     """Plan an experiment that shall answer a question."""
-    return QuestionPlan(problem, tuple(deltas), question_bound(problem, question))
+    return QuestionPlan(problem, tuple(deltas), question_bound(problem, question), support_range(problem, guessed, question))
 
 
-def make_plan(problem: Problem, deltas: Sequence[float] = DELTAS) -> Plan:
-    """Plan an experiment on a problem for these risks.
+def make_plan(problem: Problem, deltas: Sequence[float] = DELTAS, guessed: Sequence[int] = ()) -> Plan:
+    """Plan an experiment on a problem for these risks. guessed: mediators of whose policy only which arms they pull is right.
 
     >>> gb.make_plan(gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.9, 0.1]], family=gb.Gaussian(1.0)), deltas=[0.05])
     Plan(T* = 8; expected queries ≥ 21.2 at δ = 0.05)
     """
-    redundant = redundant_mediators(problem)
+    redundant = surely_redundant(problem, guessed)
     bound = lower_bound(problem, without=[item.mediator for item in redundant])
-    return Plan(problem, tuple(deltas), bound, price_of_mediation(problem), redundant)
+    return Plan(problem, tuple(deltas), bound, price_of_mediation(problem), redundant, support_range(problem, guessed))

@@ -28,7 +28,7 @@ def coded(
     silent: bool,
     accept_surprise: bool,
 ) -> Answer:
-    """An answer of mediator e; refused when it cannot be, or when the declared policy says so and it is not accepted."""
+    """An answer of mediator e; refused when it cannot be, or when what was declared says so and it is not accepted."""
     if silent:
         if arm is not None or reward is not None:
             raise TellError("silent=True means that no arm was pulled: leave out arm and reward")
@@ -36,6 +36,6 @@ def coded(
     if arm is None or reward is None:
         raise TellError("an answer needs arm and reward, or that the mediator was silent")
     a, x = place(arm, arms, "arm"), setup.family.check_reward(reward)
-    if setup.declared[e] and setup.policies[e, a] == 0.0 and not accept_surprise:
+    if setup.policies[e, a] == 0.0 and not accept_surprise:
         raise TellError(f"mediator {mediators[e]!r} was declared never to pull {arm!r}", fix=Fix("surprise"))
     return a, x

@@ -12,10 +12,11 @@ from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
 from gobetween import errors
+from gobetween.core.policies import Policy
 from gobetween.errors import Fix, GoBetweenError, StoreError, StudyError
 from gobetween.study.events import Event
 from gobetween.study.record import PATIENCE
-from gobetween.study.spec import Policy, StudySpec, as_list
+from gobetween.study.spec import StudySpec, as_list
 from gobetween.study.status import Status
 from gobetween.study.transaction import Receipt, StudyQuery
 
@@ -127,7 +128,7 @@ class Client:
         return self._do("back", {"mediator": mediator}, key)
 
     def add_mediator(
-        self, mediator: str, *, policy: Policy | None = None, cost: float = 1.0, contact: str = "", key: str | None = None
+        self, mediator: str, *, policy: Policy = None, cost: float = 1.0, contact: str = "", key: str | None = None
     ) -> Receipt:
         """Take in one mediator more."""
         row = dict(policy) if isinstance(policy, Mapping) else None if policy is None else as_list(policy)

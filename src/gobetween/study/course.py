@@ -1,10 +1,10 @@
 """Commands about the course of a study: who is there, pausing and going on, beginning from a log, notes, a changed spec."""
 
 from collections.abc import Sequence
-from dataclasses import astuple, replace
+from dataclasses import replace
 from typing import Any
 
-from gobetween.core.spread import unit_of
+from gobetween.core.spread import is_kept, unit_of
 from gobetween.errors import Fix, StudyError
 from gobetween.export import json_safe
 from gobetween.files.fields import number
@@ -44,8 +44,8 @@ def add_mediator(name: str, policy: Any, cost: Any, contact: str) -> Command[Rec
         spec = tx.state.spec
         if name in spec.mediators:
             raise StudyError(f"mediator {name!r} is there already: names must differ")
-        row = None if policy is None else list(parse_policy(policy, spec.arms, "policy"))
-        tx.do("added", mediator=name, policy=row, cost=number(cost, "cost"), contact=contact)
+        row = None if policy is None else parse_policy(policy, spec.arms, "policy")
+        tx.do("added", mediator=name, policy=row and list(row), cost=number(cost, "cost"), contact=contact)
         return tx.receipt()
 
     return Command("add-mediator", {"mediator": name, "policy": policy, "cost": cost, "contact": contact}, work, rebuilt)
@@ -113,7 +113,7 @@ def absorb(stats: LogStats, files: Sequence[str]) -> Command[Receipt]:
         for mediator, row, counts in zip(spec.mediators, spec.policies, N_ea, strict=True):
             for arm, p, count in zip(spec.arms, row or (), counts, strict=False):
                 if p == 0.0 and count:
-                    raise StudyError(f"the log has {mediator!r} pull {arm!r}, which its declared policy never does")
+                    raise StudyError(f"the log has {mediator!r} pull {arm!r}, which it was declared never to do")
         watched = _watched(stats, spec)
         if stats.silent.any() and not spec.silent:
             raise StudyError("the log holds silence, of which the study does not know", fix=Fix("silent"))
@@ -126,12 +126,13 @@ def absorb(stats: LogStats, files: Sequence[str]) -> Command[Receipt]:
 
 def _watched(stats: LogStats, spec: StudySpec) -> dict[str, Any]:
     """What alarms look at: second moments, counts on the way, and the log's claim, if it is about the same arms."""
-    spread = None if unit_of(spec.family) is None else json_safe(stats.aligned_spread(spec.arms))
-    kept = {"spread": spread, "moments": stats.aligned_moments(spec.arms, spec.mediators)}
+    kept = unit_of(spec.family) is not None and is_kept(stats.spread, spec.family)
+    spread = json_safe(stats.aligned_spread(spec.arms)) if kept else None
+    found = {"spread": spread, "moments": stats.aligned_moments(spec.arms, spec.mediators)}
     if stats.claimed is None or len(stats.arms) != len(spec.arms):
-        return kept | {"claimed": None}
+        return found | {"claimed": None}
     claimed = stats.claimed.placed([spec.arms.index(name) for name in stats.arms])
-    return kept | {"claimed": list(astuple(claimed))}
+    return found | {"claimed": claimed.saved()}
 
 
 def tick() -> Command[Receipt]:

@@ -137,7 +137,7 @@ def _play(learner: "Learner", start: Start, world: World, until: int) -> bool:
 def _start(learner: "Learner") -> Start:
     sampler, stopper, state = copied(learner._plan), copied(learner._stopper), copied(learner._state)
     full = learner._sampler if learner.around else sampler
-    follow(sampler, full)
+    follow(sampler, full, state)
     tally, counted = copied(learner._counted), learner.counted
     for _, outcome in sorted(learner._resolved.items()):
         if outcome is not None:
@@ -167,7 +167,10 @@ def _policies(policies: Floats, declared: Bools, N_ea: Ints, rng: np.random.Gene
     """[E, K] policies, drawn where they are not declared; N_ea has a further column where mediators may be silent."""
     drawn = policies.copy()
     for e in np.flatnonzero(~declared):
-        drawn[e] = rng.dirichlet(N_ea[e] + 0.5)[: drawn.shape[1]]
+        may = (N_ea[e] > 0) | (np.pad(policies[e], (0, N_ea.shape[1] - len(policies[e])), constant_values=np.nan) != 0.0)
+        shares = np.zeros(len(may))
+        shares[may] = rng.dirichlet(N_ea[e, may] + 0.5)
+        drawn[e] = shares[: drawn.shape[1]]
     return drawn
 
 

@@ -16,6 +16,7 @@ from gobetween.core.families import DEFAULT
 from gobetween.core.family import Family
 from gobetween.core.jit import index
 from gobetween.core.learnt import absorb_moments
+from gobetween.core.policies import Policy
 from gobetween.core.problem import check_names
 from gobetween.core.question import Question
 from gobetween.core.rule import SamplingRule, StoppingRule
@@ -32,7 +33,7 @@ from gobetween.study.forecast import Forecast, forecast
 from gobetween.study.outlook import Outlook, outlook_of
 from gobetween.study.progress import Progress, Query, arms_html, progress_of
 from gobetween.study.recast import joined, without_arm
-from gobetween.study.setup import Mediators, new_setup
+from gobetween.study.setup import Mediators, Setup, new_setup, within_reach
 from gobetween.study.watched import new_watched
 
 NEVER = np.array([np.inf])
@@ -42,11 +43,12 @@ NEVER = np.array([np.inf])
 class Learner:
     """Finds the best arm by asking mediators; see `ask`, `tell`, `cancel`, `done`, `recommendation`, `progress`.
 
-    arms: names, or how many. mediators: a mapping from names to a policy (None when it is not known), a matrix of policies, or
-    how many (all unknown). The verdict counts the resolved prefix of the queries in the order in which they were issued, which
-    keeps the guarantee even when bad news travels slower (docs/stopping.md, Delays). order="arrival" counts answers as they
-    come: it stops earlier, and is valid only if delays do not depend on rewards. question: what is asked about the arms, the
-    best one unless said otherwise; `answer` names a set of arms.
+    arms: names, or how many. mediators: a mapping from names to a policy (a set of arms when only those are known that it may
+    pull, None when nothing is), a matrix of policies, or how many (all unknown). The verdict counts the resolved prefix of the
+    queries in the order in which they were issued, which keeps the guarantee even when bad news travels slower
+    (docs/stopping.md, Delays). order="arrival" counts answers as they come: it stops earlier, and is valid only if delays do
+    not depend on rewards. question: what is asked about the arms, the best one unless said otherwise; `answer` names a set of
+    arms.
 
     >>> learner = gb.Learner(["letter", "call"], {"North": [0.8, 0.2], "South": None}, family="bernoulli")
     >>> query = learner.ask()
@@ -71,6 +73,16 @@ class Learner:
         question: Question | str = BEST,
     ) -> None:
         setup = new_setup(arms, mediators, family, delta, costs, sampling, stopping, seed, silent, order, question)
+        self._begin(within_reach(setup))
+
+    @classmethod
+    def begun(cls, setup: Setup) -> "Learner":
+        """A learner that has not asked anything, of what was checked before."""
+        made = cls.__new__(cls)
+        made._begin(setup)
+        return made
+
+    def _begin(self, setup: Setup) -> None:
         K, E = len(setup.arms), len(setup.mediators)
         self.setup, self.arms, self.mediators, self.costs = setup, setup.arms, setup.mediators, setup.costs
         self.family, self.delta, self.sampling, self.stopping = setup.family, setup.delta, setup.sampling, setup.stopping
@@ -155,7 +167,7 @@ class Learner:
             hand_back(self._plan, self._sampler)
             self._plan = among(self._sampler, present, setup.policies, setup.costs, self._state.N_e)
             self._present = present.copy()
-        follow(self._plan, self._sampler)
+        follow(self._plan, self._sampler, self._state)
 
     @property
     def around(self) -> bool:
@@ -392,8 +404,14 @@ class Learner:
             self._named = found.answer
             numbers = {"statistic": found.statistic, "threshold": found.threshold, "p_value": found.p_value}
             self._verdict = {**numbers, "counted": self._count}
-        if self.setup.question == BEST:
-            self._watched.looked(family, counted, self._count, int(best) if passed else None)
+        certain = self._certain(int(best)) if passed else None
+        self._watched.looked(self.setup.question, family, counted, self._count, certain)
+
+    def _certain(self, best: int) -> tuple[int, ...]:
+        """The answer that was just found."""
+        mask = np.zeros(len(self.arms), np.bool_)
+        self._stopper.answer(best, mask)
+        return tuple(np.flatnonzero(mask).tolist())
 
     @property
     def done(self) -> bool:
@@ -475,8 +493,7 @@ class Learner:
 
     def reach(self) -> Bools:
         """The arms that each mediator may pull [E, K]: those declared or seen, all where nothing is declared."""
-        seen = self._state.N_ea[:, :-1] > 0
-        return np.asarray(seen | (self.setup.policies > 0.0) | ~self.setup.declared[:, None])
+        return np.asarray((self._state.N_ea[:, :-1] > 0) | (self.setup.policies != 0.0))
 
     def evidence(self) -> Evidence:
         """What the counted answers say about their leader, by the stopping rule."""
@@ -502,11 +519,12 @@ class Learner:
             arms=self.arms,
             mediators=self.mediators,
             N_ea=self._state.N_ea if setup.silent else self._state.N_ea[:, :-1],
-            declared=[row.tolist() if known else None for row, known in zip(setup.policies, setup.declared, strict=True)],
+            declared=[None if np.isnan(row).all() else row.tolist() for row in setup.policies],
             delta=setup.delta,
             S_ea=watched.S_ea,
             spread=watched.spread,
             claimed=watched.claimed,
+            question=setup.question,
             course=None if watched.moments is None else watched.moments.course(self._counted, setup.silent),
             visible=visible,
         )
@@ -528,7 +546,7 @@ class Learner:
         """The logarithm of the number of pairs of arms that share the risk, once an arm was left out."""
         return self.stopping.pairs(len(self.arms)) if isinstance(self.stopping, AllPairs) else None
 
-    def with_mediator(self, name: str, policy: ArrayLike | None = None, cost: float = 1.0) -> "Learner":
+    def with_mediator(self, name: str, policy: Policy = None, cost: float = 1.0) -> "Learner":
         """The learner with one mediator more, and all that was asked and told; the verdict holds as before."""
         return joined(self, name, policy, cost)
 

@@ -5,8 +5,7 @@ from typing import TypedDict
 
 import numpy as np
 
-from gobetween.core.asked import BEST
-from gobetween.core.missing import can_impute, worst_evidence
+from gobetween.core.missing import can_impute, worst_answer
 from gobetween.export import json_safe, numbered
 from gobetween.study.events import words
 from gobetween.study.state import StudyState
@@ -36,8 +35,8 @@ def missing_of(state: StudyState) -> Missing | None:
 
 def _shared(state: StudyState) -> float:
     """The logarithm of the number of pairs that share the risk."""
-    pairs = state.learner.pairs
-    return math.log(len(state.learner.arms) - 1) if pairs is None else pairs
+    learner = state.learner
+    return math.log(learner.setup.question.ways(len(learner.arms))) if learner.pairs is None else learner.pairs
 
 
 def missing_condition(state: StudyState) -> str:
@@ -87,11 +86,11 @@ def _owed(state: StudyState) -> list[int]:
 
 
 def _worst(state: StudyState, owed: list[int]) -> float | None:
-    """The least evidence for the arm that is named or leads."""
+    """The least evidence for the answer that is named, or would be now."""
     learner = state.learner
-    if not can_impute(learner.family) or learner.recommendation is None or learner.setup.question != BEST:
+    if not can_impute(learner.family) or learner.recommendation is None:
         return None
     late = [min(state.counts[name]["late"], learner.waiting) for name in state.spec.mediators]  # told, but not counted yet
-    return worst_evidence(
-        learner.family, learner.counted_tally, learner.arms.index(learner.recommendation), np.add(owed, late), learner.reach()
-    )
+    answer = tuple(learner.arms.index(name) for name in learner.answer)
+    question, tally = learner.setup.question, learner.counted_tally
+    return worst_answer(question, learner.family, tally, answer, np.add(owed, late), learner.reach())

@@ -9,28 +9,29 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from gobetween.core.absence import hand_back
 from gobetween.core.asked import BEST
 from gobetween.core.learnt import restore_sums
+from gobetween.core.policies import Policy, json_row
 from gobetween.core.sampler import FIXED, OwnSampler, Sampler
 from gobetween.core.state import fill
 from gobetween.core.stopping import AllPairs
 from gobetween.core.unknown import Student
 from gobetween.errors import ProblemError
 from gobetween.study.answers import Answer, place
+from gobetween.study.setup import new_setup
 from gobetween.study.watched import Watched
 
 if TYPE_CHECKING:
     from gobetween.study.learner import Learner
 
 
-def joined(learner: "Learner", name: str, policy: ArrayLike | None, cost: float) -> "Learner":
+def joined(learner: "Learner", name: str, policy: Policy, cost: float) -> "Learner":
     """With one mediator more."""
     if name in learner.mediators:
         raise ProblemError(f"mediator {name!r} is there already: names must differ")
-    made = _made(learner, range(len(learner.arms)), {name: policy}, [cost], learner.setup.silent)
+    made = _made(learner, list(range(len(learner.arms))), {name: policy}, [cost], learner.setup.silent)
     made._stopper.restore(dict(learner._stopper.saved()))
     return _carried(learner, made, list(range(len(learner.arms))))
 
@@ -51,30 +52,29 @@ def without_arm(learner: "Learner", name: str) -> "Learner":
 
 def _made(
     learner: "Learner",
-    left: Sequence[int],
-    more: dict[str, ArrayLike | None],
+    left: list[int],
+    more: dict[str, Policy],
     costs: Sequence[float],
     silent: bool,
     stopping: AllPairs | None = None,
 ) -> "Learner":
     """A learner of this cast that has seen nothing."""
     setup = learner.setup
-    rows: dict[str, ArrayLike | None] = {
-        name: setup.policies[e, list(left)] if setup.declared[e] else None for e, name in enumerate(learner.mediators)
-    }
-    return type(learner)(
+    rows: dict[str, Policy] = {name: json_row(setup.policies[e, left]) for e, name in enumerate(learner.mediators)}
+    made = new_setup(
         [learner.arms[a] for a in left],
         rows | more,
-        family=setup.family,
-        delta=setup.delta,
-        costs=[*setup.costs, *costs],
-        sampling=setup.sampling,
-        stopping=stopping or setup.stopping,
-        seed=setup.seed,
-        silent=silent,
-        order=setup.order,
-        question=setup.question,
+        setup.family,
+        setup.delta,
+        [*setup.costs, *costs],
+        setup.sampling,
+        stopping or setup.stopping,
+        setup.seed,
+        silent,
+        setup.order,
+        setup.question,
     )
+    return type(learner).begun(made)
 
 
 def _carried(old: "Learner", new: "Learner", left: list[int]) -> "Learner":

@@ -10,9 +10,11 @@ import numpy as np
 from gobetween.core.absence import restore_plan, saved_plan
 from gobetween.core.asked import BEST
 from gobetween.core.learnt import restore_sums, sums_of
+from gobetween.core.policies import json_row
 from gobetween.core.state import Tally, fill
 from gobetween.errors import ProblemError
 from gobetween.files.rules import parse_family, parse_question, rule_from_dict, rule_to_dict
+from gobetween.study.setup import new_setup
 from gobetween.study.watched import Watched
 
 if TYPE_CHECKING:
@@ -62,9 +64,7 @@ def _said(learner: "Learner") -> dict[str, Any]:
     return {
         "format": FORMAT,
         "arms": list(learner.arms),
-        "mediators": {
-            name: setup.policies[e].tolist() if setup.declared[e] else None for e, name in enumerate(learner.mediators)
-        },
+        "mediators": {name: json_row(setup.policies[e]) for e, name in enumerate(learner.mediators)},
         "costs": setup.costs.tolist(),
         "family": setup.family.to_dict(),
         "delta": setup.delta,
@@ -100,7 +100,7 @@ def load(data: Mapping[str, Any]) -> "Learner":
     data = unpack(data)
     if data.get("format") != FORMAT:
         raise ProblemError(f"format = {data.get('format')!r}: this version reads formats {FORMAT} and {PACKED}")
-    learner = Learner(
+    setup = new_setup(
         data["arms"],
         data["mediators"],
         family=parse_family(data["family"]),
@@ -109,6 +109,7 @@ def load(data: Mapping[str, Any]) -> "Learner":
         question=parse_question(data.get("question", BEST.name), "question"),
         **{key: data[key] for key in ("delta", "costs", "seed", "silent", "order")},
     )
+    learner = Learner.begun(setup)
     rng: Any = learner._rng.bit_generator.state
     rng["state"] = {key: int(value) for key, value in data["rng"].items()}
     learner._rng.bit_generator.state = rng

@@ -181,7 +181,7 @@ def out_of_reach(state: StudyState) -> list[str]:
     for a, arm in enumerate(state.spec.arms):
         if arm in state.retired_arms:
             continue
-        reaching = tuple(name for name, row in policies.items() if row is None or row[a] > 0.0)
+        reaching = tuple(name for name, row in policies.items() if row is None or row[a] != 0.0)
         if reaching and not open_.intersection(reaching) and set(reaching) <= set(state.away):
             arms.setdefault(reaching, []).append(a)
     return [_only(state, mediators, group) for mediators, group in arms.items()]
@@ -189,7 +189,7 @@ def out_of_reach(state: StudyState) -> list[str]:
 
 def _only(state: StudyState, mediators: tuple[str, ...], arms: list[int]) -> str:
     rows = dict(zip(state.spec.mediators, state.spec.policies, strict=True))
-    sure = all(rows[name] is not None for name in mediators)
+    sure = all(row is not None and None not in row for row in (rows[name] for name in mediators))
     verb = "can reach" if not sure else "reaches" if len(mediators) == 1 else "reach"
     gone = set(mediators) <= set(state.retired)
     words = f"Only {listed(mediators)} ({'retired' if gone else 'away'}) {verb} {listed([state.spec.arms[a] for a in arms])}"

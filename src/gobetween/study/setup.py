@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from gobetween.core.asked import BEST
 from gobetween.core.bound import binary_kl
 from gobetween.core.family import Family, is_number
-from gobetween.core.problem import check_costs, check_names, check_policy
+from gobetween.core.policies import Policy, are_known, never_pulled, policy_row
+from gobetween.core.problem import check_costs, check_names, nobody_pulls
 from gobetween.core.question import Question
 from gobetween.core.registry import as_family, as_question, as_sampling, as_stopping
 from gobetween.core.rule import SamplingRule, StoppingRule
@@ -18,7 +19,7 @@ from gobetween.core.types import Bools, Floats
 from gobetween.errors import ProblemError
 
 ORDERS = ("issue", "arrival")
-Mediators = int | Mapping[str, ArrayLike | None] | ArrayLike
+Mediators = int | Mapping[str, Policy] | Sequence[Policy] | ArrayLike
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,9 @@ class Setup:
     arms: tuple[str, ...]
     mediators: tuple[str, ...]
     policies: Floats
-    """[E, K]; rows of zeros where they are not known."""
+    """[E, K]; NaN where a probability is not known: of all arms, or of those of a declared support, and 0 of the others."""
     declared: Bools
-    """[E] which of them are."""
+    """[E] which rows are known."""
     costs: Floats
     """[E]"""
     family: Family
@@ -53,7 +54,7 @@ def new_setup(
     stopping: StoppingRule | str,
     seed: int,
     silent: bool,
-    order: str,
+    order: str = "issue",
     question: Question | str = BEST,
 ) -> Setup:
     """Check the arguments of a learner."""
@@ -72,12 +73,11 @@ def new_setup(
         raise ProblemError(f"a learner needs at least two arms, not {K}")
     names = check_names(None if isinstance(arms, int) else arms, K, "arm")
     who, policies = parse_mediators(mediators, names, silent)
-    declared: Bools = np.logical_not(np.isnan(policies).any(axis=1))
     return Setup(
         arms=names,
         mediators=who,
-        policies=np.where(declared[:, None], policies, 0.0),
-        declared=declared,
+        policies=policies,
+        declared=are_known(policies),
         costs=np.ones(len(who)) if costs is None else check_costs(costs, who),
         family=as_family(family),
         delta=float(delta),
@@ -90,23 +90,22 @@ def new_setup(
     )
 
 
+def within_reach(setup: Setup) -> Setup:
+    """The same, unless there are arms that nobody ever pulls: no learner of them could end."""
+    missing = never_pulled(setup.policies)
+    if missing:
+        raise nobody_pulls([setup.arms[a] for a in missing])
+    return setup
+
+
 def parse_mediators(given: Mediators, arms: tuple[str, ...], silent: bool) -> tuple[tuple[str, ...], Floats]:
-    """Names and policies [E, K]; rows of NaN where a policy is not known."""
-    K = len(arms)
+    """Names and policies [E, K]; NaN where a probability is not known."""
     if isinstance(given, int):
         if given < 1:
             raise ProblemError("a learner needs at least one mediator")
-        return check_names(None, given, "mediator"), np.full((given, K), np.nan)
-    rows = list(given.values() if isinstance(given, Mapping) else cast(Sequence[ArrayLike | None], given))
+        return check_names(None, given, "mediator"), np.full((given, len(arms)), np.nan)
+    rows = list(given.values() if isinstance(given, Mapping) else cast(Sequence[Policy], given))
     names = check_names(list(given) if isinstance(given, Mapping) else None, len(rows), "mediator")
     if not rows:
         raise ProblemError("a learner needs at least one mediator")
-    policies = np.full((len(rows), K), np.nan)
-    for e, row in enumerate(rows):
-        if row is not None:
-            values = np.asarray(row, dtype=np.float64)
-            if values.shape != (K,):
-                raise ProblemError(f"the policy of mediator {names[e]!r} needs {K} probabilities, one for each arm")
-            check_policy(values, e, arms, names[e], silent)
-            policies[e] = values
-    return names, policies
+    return names, np.array([policy_row(row, e, arms, names[e], silent) for e, row in enumerate(rows)])

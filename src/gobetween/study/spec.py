@@ -1,26 +1,26 @@
 """What a live study is about, with every default resolved: from a study.toml or from plain Python values."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from os import PathLike
 from typing import Any, ClassVar
 
-from numpy.typing import ArrayLike
-
 from gobetween.core.asked import BEST
 from gobetween.core.family import Family
+from gobetween.core.policies import Policy
 from gobetween.core.question import Question
 from gobetween.core.rule import SamplingRule, StoppingRule
 from gobetween.core.stopping import EProcess
 from gobetween.errors import SpecError
 from gobetween.files.fields import naming, only, show
+from gobetween.files.problem import Row
 from gobetween.files.rules import parse_family, parse_question, rule_from_dict, rule_to_dict
 from gobetween.files.toml import read_toml
 from gobetween.study.learner import Learner
 from gobetween.study.notify import Notify, parse_notify
+from gobetween.study.setup import new_setup, within_reach
 from gobetween.study.terms import left_out, parse_terms
 
-Policy = ArrayLike | Mapping[str, float]
 #: What may change after the first event: it cannot touch the mathematics. Names change by `rename` only.
 EDITABLE = ("title", "arms", "mediators", "contacts", "lease", "in_flight", "max_queries", "max_cost", "notify")
 
@@ -37,7 +37,8 @@ class StudySpec:
     arms: tuple[str, ...]
     mediators: tuple[str, ...]
     contacts: tuple[str, ...]
-    policies: tuple[tuple[float, ...] | None, ...]
+    policies: tuple[Row | None, ...]
+    """None where nothing is known; in a row None of the arms of a support, and 0 of others."""
     costs: tuple[float, ...]
     family: Family
     silent: bool
@@ -63,7 +64,7 @@ class StudySpec:
     def __init__(
         self,
         arms: Sequence[str],
-        mediators: Mapping[str, Policy | None] | Sequence[str],
+        mediators: Mapping[str, Policy] | Sequence[str],
         *,
         family: Family | str | Mapping[str, Any] | None = None,
         delta: float = 0.05,
@@ -81,7 +82,8 @@ class StudySpec:
         budget: Mapping[str, float] | None = None,
         notify: Mapping[str, Any] | None = None,
     ) -> None:
-        """The same as a study.toml says: mediators are names, or a mapping from names to policies (None: not known).
+        """The same as a study.toml says: mediators are names, or a mapping from names to policies (a set of arms: those that it
+        may pull; None: not known).
 
         family: Bernoulli, wait_for: "answer" when left out.
         """
@@ -91,7 +93,7 @@ class StudySpec:
             "budget": budget or {}, "notify": notify,
         }  # fmt: skip
         self.__dict__.update(parse_terms(_cast(arms, mediators, costs, contacts) | rest), left_out=left_out(rest))
-        self.new_learner()  # refuses what does not fit together
+        within_reach(self.new_learner().setup)  # these refuse what does not fit together
 
     @classmethod
     def _of(cls, values: Mapping[str, Any]) -> "StudySpec":
@@ -155,7 +157,7 @@ class StudySpec:
             value = parse_notify(value)
         return self._of(self.__dict__ | {field: tuple(value) if isinstance(value, list) else value})
 
-    def joined(self, name: str, policy: Sequence[float] | None, cost: float, contact: str) -> "StudySpec":
+    def joined(self, name: str, policy: Sequence[float | None] | None, cost: float, contact: str) -> "StudySpec":
         """The same with one mediator more, the last."""
         row = None if policy is None else tuple(policy)
         more = {"mediators": name, "policies": row, "costs": cost, "contacts": contact}
@@ -163,18 +165,19 @@ class StudySpec:
 
     def new_learner(self) -> Learner:
         """A learner that has not asked anything."""
-        return Learner(
+        setup = new_setup(
             self.arms,
             dict(zip(self.mediators, self.policies, strict=True)),
-            family=self.family,
-            delta=self.delta,
-            costs=self.costs,
-            sampling=self.sampling,
-            stopping=self.stopping,
+            self.family,
+            self.delta,
+            self.costs,
+            self.sampling,
+            self.stopping,
+            self.seed,
+            self.silent,
             question=self.question,
-            seed=self.seed,
-            silent=self.silent,
         )
+        return Learner.begun(setup)
 
 
 #: Fields that `to_dict` leaves out where they are as they were before there was a choice.
@@ -226,13 +229,13 @@ def unfitted(data: Mapping[str, Any], source: str) -> StudySpec:
 def fitting(spec: StudySpec, source: str) -> StudySpec:
     """Refuse what does not fit together."""
     with naming(source):
-        spec.new_learner()
+        within_reach(spec.new_learner().setup)
     return spec
 
 
 def _cast(
     arms: Sequence[str],
-    mediators: Mapping[str, Policy | None] | Sequence[str],
+    mediators: Mapping[str, Policy] | Sequence[str],
     costs: Mapping[str, float] | Sequence[float] | None,
     contacts: Mapping[str, str] | None,
 ) -> dict[str, Any]:
@@ -240,7 +243,9 @@ def _cast(
     named: Mapping[str, Any] = mediators if isinstance(mediators, Mapping) else dict.fromkeys(_names(mediators, "mediators"))
     made: list[dict[str, Any]] = [{"name": name} for name in named]
     for table, policy in zip(made, named.values(), strict=True):
-        if policy is not None:
+        if isinstance(policy, Set):
+            table["support"] = as_list(policy)
+        elif policy is not None:
             table["policy"] = policy if isinstance(policy, Mapping) else as_list(policy)
     if costs is not None and not isinstance(costs, Mapping):
         values = as_list(costs)
@@ -268,7 +273,9 @@ def _names(given: Any, what: str) -> list[str]:
 
 
 def as_list(values: Any) -> Any:
-    """A list of plain Python values, also from an array; what is none is left to be refused."""
+    """A list of plain Python values, also from an array or, in order, a set; what is none is left to be refused."""
+    if isinstance(values, Set):
+        return sorted(values, key=str)
     if hasattr(values, "tolist"):
         return values.tolist()
     return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else values

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar, cast
 from uuid import uuid4
 
+from gobetween.core.policies import Policy
 from gobetween.errors import StudyError
 from gobetween.export import data_frame
 from gobetween.logs.counts import LogStats
@@ -17,7 +18,7 @@ from gobetween.study.desk import Desk, Wanted, patiently
 from gobetween.study.edits import Changes, changes_to
 from gobetween.study.events import Event
 from gobetween.study.record import Store, present_spec
-from gobetween.study.spec import Policy, StudySpec, as_list
+from gobetween.study.spec import StudySpec, as_list
 from gobetween.study.state import StudyState
 from gobetween.study.status import Status, status_of
 from gobetween.study.transaction import Receipt, StudyQuery, Transaction, shown, state_now, state_of
@@ -203,14 +204,15 @@ class Study:
         self,
         mediator: str,
         *,
-        policy: Policy | None = None,
+        policy: Policy = None,
         cost: float = 1.0,
         contact: str = "",
         key: str | None = None,
     ) -> Receipt:
         """Take in one mediator more, also after the study has begun. The guarantee is as before: it holds whoever is asked.
 
-        policy: a list in the order of the arms or a mapping from arms, None where it is not known.
+        policy: a list in the order of the arms or a mapping from arms; a set of arms where only these are known, that it may
+        pull; None where nothing is.
         """
         row = policy if policy is None or isinstance(policy, Mapping) else as_list(policy)
         return self.do(course.add_mediator(mediator, row, cost, contact), key)

@@ -1,13 +1,14 @@
 """What a learner keeps for its alarms, beside the compiled state: sums, second moments, a claim, counts on the way."""
 
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gobetween.core.alarms import Claimed
 from gobetween.core.family import Family
+from gobetween.core.question import Question
 from gobetween.core.spread import add_reward, add_spread, new_spread, scale_of
 from gobetween.core.state import Tally
 from gobetween.core.types import Floats, Ints
@@ -31,7 +32,7 @@ class Watched:
             self.S_ea[e, a] += step * x
         sigma = scale_of(family)
         if sigma is not None and self.spread is not None and a < self.spread.shape[1]:
-            add_reward(self.spread, a, x / sigma, step)
+            add_reward(self.spread, a, x / sigma, step, family)
 
     def absorbed(self, N_a: Ints, S_ea: Floats | None, spread: Floats | None, claimed: Claimed | None) -> None:
         """What was collected before."""
@@ -43,17 +44,17 @@ class Watched:
                 self.spread = None
         self.claimed = claimed
 
-    def looked(self, family: Family, counted: Tally, t: int, certain: int | None) -> None:
-        """After each counted answer: is an arm certain, or is another better than the one that was?"""
+    def looked(self, question: Question, family: Family, counted: Tally, t: int, certain: tuple[int, ...] | None) -> None:
+        """After each counted answer: is an answer certain, or what contradicts the one that was?"""
         if self.claimed is None and certain is not None:
-            self.claimed = Claimed(certain, t)
+            self.claimed = Claimed.of(question, certain, t)
         elif self.claimed is not None:
-            self.claimed = self.claimed.seen(family, counted, t)
+            self.claimed = self.claimed.seen(question, family, counted, t)
 
     def saved(self) -> dict[str, Any]:
         """JSON-safe."""
         spread = None if self.spread is None else [[None if np.isnan(x) else x for x in row] for row in self.spread.tolist()]
-        claimed = None if self.claimed is None else list(astuple(self.claimed))
+        claimed = None if self.claimed is None else self.claimed.saved()
         kept = {"S_ea": None if self.S_ea is None else self.S_ea.tolist(), "spread": spread, "claimed": claimed}
         return kept | ({"drift": None} if self.moments is None else self.moments.saved())
 
@@ -84,4 +85,4 @@ def as_spread(rows: Any) -> Floats | None:
 
 def as_claimed(values: Any) -> Claimed | None:
     """A claim from JSON."""
-    return None if values is None else Claimed(*values)
+    return None if values is None else Claimed.restored(values)
