@@ -16,7 +16,7 @@ from forecast_runs import INSTANCES, MOMENTS, Asked, asked_on_the_way
 from page import write
 
 from gobetween.simulation.summary import exact_interval
-from gobetween.study.forecast import HIGH, LOW, MIDDLE, WORLDS
+from gobetween.simulation.worlds import HIGH, LOW, MIDDLE, WORLDS
 
 RUNS = 2000
 CHUNK = 20

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from gobetween.core.visible import about
 from gobetween.core.voice import epsilon_words, near_words
 from gobetween.export import listed, numbered
-from gobetween.study.forecast import Forecast
+from gobetween.simulation.worlds import Forecast
 from gobetween.study.missing import jump_words, missing_condition, missing_words
 from gobetween.study.outlook import Outlook
 from gobetween.study.progress import Progress
