@@ -38,7 +38,7 @@ def analyse(log: Source, workers: int | None, report_to: str | None, csv_to: str
     """
     ready(plain=small_log(log.files, log.arm))
     from gobetween.pages.log import sentences
-    from gobetween.pages.log_tables import arm_blocks, policy_blocks
+    from gobetween.pages.log_tables import advice_blocks, arm_blocks, policy_blocks
 
     found = _analysed(log, workers)
     if csv_to:
@@ -53,7 +53,7 @@ def analyse(log: Source, workers: int | None, report_to: str | None, csv_to: str
 
         show(None, False, *sentences(found))
         click.echo()
-        show_page("", [Section("", arm_blocks(found)), Section("", policy_blocks(found))])
+        show_page("", [Section("", blocks(found)) for blocks in (arm_blocks, advice_blocks, policy_blocks) if blocks(found)])
         if report_to:
             click.echo(f"\nThe report is {path}.")
     leave(found.broken)

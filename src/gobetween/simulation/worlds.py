@@ -2,8 +2,8 @@
 
 A world has means drawn from what the counts leave open (core/posterior.py), and policies likewise where they are not declared.
 In it a study or a log goes on until the verdict. An even prior makes more of near-ties than is seen in practice: worlds take
-longer than the truth. Which of them bound the range was therefore measured, once for all problems (docs/validity-forecast.md,
-docs/validity-logs.md).
+longer than the truth. Which of them bound the range was therefore measured, once for all studies (docs/validity-forecast.md)
+and once for all logs (docs/validity-log-forecast.md).
 """
 
 import math
@@ -19,10 +19,22 @@ from gobetween.core.types import Bools, Floats, Ints
 
 #: How many worlds are played. More would make a range steadier, not truer.
 WORLDS = 13
-#: The shares of worlds, by how long they take, that are under the ends of the range and its middle.
-LOW, MIDDLE, HIGH = 0.07, 0.325, 0.775
-#: Of them so many must have ended: the higher end of the range is then known.
-ENOUGH = math.ceil(HIGH * (WORLDS + 1))
+
+
+class Places(NamedTuple):
+    """The shares of worlds, by how long they take, that are under the ends of the range and its middle."""
+
+    low: float
+    middle: float
+    high: float
+
+    @property
+    def enough(self) -> int:
+        """How many worlds must have ended for the higher end to be known."""
+        return math.ceil(self.high * (WORLDS + 1))
+
+
+STUDY, LOG = Places(0.07, 0.325, 0.775), Places(0.07, 0.4, 0.85)
 
 
 class Forecast(NamedTuple):
@@ -46,6 +58,32 @@ def drawn_means(family: Family, ends: tuple[float, float], tally: Tally, rng: np
     return means
 
 
+def shrunk_means(family: Family, ends: tuple[float, float], tally: Tally, rng: np.random.Generator) -> Floats:
+    """[K] the same where arms are draws of one population: of many, those with the highest estimates are so by chance in part.
+
+    Arm a of mean μ̂ and standard error s is drawn, as in `posterior.py`, around μ̂ − p(μ̂ − m) with the variance (1 − p)s²,
+    p = (K − 3)/(K − 1) · s²/(s² + τ²), as James and Stein shrink; m and τ² are mean and variance of the population by moments.
+    """
+    means, r = np.empty(len(tally.N_a)), rng.standard_normal(len(tally.N_a))
+    pull, back = _toward_population(family, tally)
+    possible_means(family, float(ends[0]), float(ends[1]), tally, np.sqrt(1.0 - pull) * r - back, means)
+    return means
+
+
+def _toward_population(family: Family, tally: Tally) -> tuple[Floats, Floats]:
+    """The p of each arm [K], and p(μ̂ − m)/s [K]."""
+    K, mu = len(tally.N_a), tally.mu_hat
+    variance = family.variance(float(tally.S_a.sum() / tally.N_a.sum()))
+    if K <= 3 or not variance > 0.0:
+        return np.zeros(K), np.zeros(K)
+    squares = variance / tally.N_a
+    w = 1.0 / squares
+    apart = float(w @ (mu - w @ mu / w.sum()) ** 2) - (K - 1)
+    w = 1.0 / (squares + max(0.0, apart / (w.sum() - (w**2).sum() / w.sum())))
+    pull = (K - 3) / (K - 1) * squares * w
+    return pull, pull * (mu - w @ mu / w.sum()) / np.sqrt(squares)
+
+
 def drawn_policies(policies: Floats, declared: Bools, N_ea: Ints, rng: np.random.Generator) -> Floats:
     """[E, K] policies, drawn where they are not declared; N_ea has a further column where mediators may be silent."""
     drawn = policies.copy()
@@ -54,9 +92,9 @@ def drawn_policies(policies: Floats, declared: Bools, N_ea: Ints, rng: np.random
     return drawn
 
 
-def forecast_from(waits: Sequence[float]) -> Forecast | None:
+def forecast_from(waits: Sequence[float], places: Places) -> Forecast | None:
     """What worlds come to that take so long, ∞ where that is not known; None where not even the middle is."""
-    low, median, high = (_quantile(sorted(waits), share) for share in (LOW, MIDDLE, HIGH))
+    low, median, high = (_quantile(sorted(waits), share) for share in places)
     return Forecast(median, low, high) if math.isfinite(median) else None
 
 

@@ -24,7 +24,7 @@ from gobetween.core.state import State, count
 from gobetween.core.stopper import AnyStopper, glr
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.simulation.engine import ladder
-from gobetween.simulation.worlds import ENOUGH, WORLDS, drawn_means, drawn_policies, forecast_from, world_stream
+from gobetween.simulation.worlds import STUDY, WORLDS, drawn_means, drawn_policies, forecast_from, world_stream
 from gobetween.simulation.worlds import Forecast as Forecast
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def forecast(learner: "Learner") -> Forecast | None:
     steps = WORK // (STEP + learner._state.N_ea.size)
     if 4 * steps < WORLDS * told:
         return None  # not even a quarter of the way so far could be played
-    return forecast_from(_waits(learner, told, steps))
+    return forecast_from(_waits(learner, told, steps), STUDY)
 
 
 def _can_be_played(learner: "Learner") -> bool:
@@ -86,7 +86,7 @@ def _waits(learner: "Learner", told: int, steps: int) -> list[float]:
     """How long each world goes on; ∞ where that is not known."""
     start, waits = _start(learner), [math.inf] * WORLDS
     running, until = {w: _world(learner, start, w) for w in range(WORLDS)}, start.t
-    while WORLDS - len(running) < ENOUGH:
+    while WORLDS - len(running) < STUDY.enough:
         far = min(max(8, told if until == start.t else (until - start.t) // 2), steps // len(running))
         if far == 0:
             break
