@@ -18,7 +18,7 @@ from page import write
 from gobetween.simulation.summary import exact_interval
 from gobetween.simulation.worlds import LOG, WORLDS
 
-LOGS, MANY_ARMS, CHUNK, SEEDS = 300, 60, 10, 100_000
+LOGS, MANY_ARMS, CHUNK, SEEDS = 100, 20, 5, 100_000
 #: Of 100 ranges so many shall hold the truth; of instances that the page speaks of, fewer.
 LEAST, MOST = 0.7, 0.92
 KNOWN = ("80 items, evenly spaced",)

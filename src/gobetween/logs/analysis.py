@@ -83,10 +83,10 @@ def analyse_logs(*sources: Source, executor: Executor | None = None, **options: 
     if executor is not None and chosen.id is None:  # ids are held against each other
         found = _in_parallel(chosen, parts, executor)
         if found is not None:
-            return _report(chosen, *found, names)
+            return report_of(chosen, *found, names)
     reading = Reading(chosen)
     reading.read_all(parts)
-    return _report(chosen, reading.stats, reading.along, names)
+    return report_of(chosen, reading.stats, reading.along, names)
 
 
 def _in_parallel(options: LogOptions, sources: Sequence[Source], executor: Executor) -> tuple[LogStats, Along | None] | None:
@@ -113,7 +113,8 @@ def _in_parallel(options: LogOptions, sources: Sequence[Source], executor: Execu
     return whole, along
 
 
-def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: tuple[str, ...]) -> LogReport:
+def report_of(options: LogOptions, stats: LogStats, along: Along | None, sources: tuple[str, ...]) -> LogReport:
+    """What was read, as a report; the statistics get what was claimed on the way, and are refused where they cannot be used."""
     accepted(stats, options)
     trail = () if along is None else trail_of(options, _shown(along, len(stats.arms)), len(stats.arms))
     if along is not None:

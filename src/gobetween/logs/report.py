@@ -151,6 +151,12 @@ class LogReport:
         cells = {"policies": self.policies(), "means": self.means()}
         return {"format": 2, **json_safe(data | {"question": self.question.to_dict()} | cells)}
 
+    def account(self) -> dict[str, Any]:
+        """JSON-safe: the verdict, the alarms and what was left out, for whatever else is made of the log."""
+        data = {key: getattr(self, key) for key in ("rows", "headline", "identified", "answer", "silent", "bad_count", "notes")}
+        listed = {"alarms": [asdict(alarm) for alarm in self.alarms], "bad": [asdict(row) for row in self.bad]}
+        return {key: json_safe(value) for key, value in (data | listed).items()}
+
     def to_frame(self) -> Any:
         """The arms as a data frame of pandas or polars: arm, pulls, estimate, low, high."""
         rows = [asdict(arm) for arm in self.arms]

@@ -93,13 +93,21 @@ def sentences(found: LogReport) -> list[str]:
             f"The order column does not rise ({where} comes before the row above it; texts are compared as texts, so write "
             "dates as 2026-11-15): the row of the first claim then means nothing; the verdict at the end does not depend on it."
         )
-    lines += found.notes
-    if found.bad_count:
-        first = "; ".join(f"{row.source} row {row.row}: {row.reason}" for row in found.bad[:5])
-        lines.append(
-            f"{numbered(found.bad_count, 'row was', 'rows were')} left out: {first}{' …' if found.bad_count > 5 else ''}"
-        )
-    return lines
+    return [*lines, *_how_read(found)]
+
+
+def account_sentences(found: LogReport) -> list[str]:
+    """What must be known of a log whatever is made of it: raised alarms, silence, notes, rows that were left out."""
+    broken = [] if found.broken is None else [found.headline]
+    return [*broken, *(ALARM + box.words for box in alarms(found)), *_silence(found), *_how_read(found)]
+
+
+def _how_read(found: LogReport) -> list[str]:
+    if not found.bad_count:
+        return list(found.notes)
+    first = "; ".join(f"{row.source} row {row.row}: {row.reason}" for row in found.bad[:5])
+    left = numbered(found.bad_count, "row was", "rows were")
+    return [*found.notes, f"{left} left out: {first}{' …' if found.bad_count > 5 else ''}"]
 
 
 def _claim(found: LogReport) -> list[str]:
@@ -230,4 +238,4 @@ def replay_sentences(found: Replay) -> list[str]:
         )
     if numbers["ran_out"]:
         lines.append("Replays that ran out are not in the mean, which is then too small: a longer log would tell.")
-    return lines
+    return lines if found.log is None else [*lines, *account_sentences(found.log)]

@@ -27,9 +27,8 @@ from gobetween.core.stopping import AllPairs, EProcess
 from gobetween.core.types import Bools, Floats
 from gobetween.core.voice import Account, account
 from gobetween.errors import ProblemError
-from gobetween.simulation.worlds import Forecast
 from gobetween.study.answers import Answer, TellError, coded, place
-from gobetween.study.forecast import forecast
+from gobetween.study.forecast import Forecast, forecast
 from gobetween.study.outlook import Outlook, outlook_of
 from gobetween.study.progress import Progress, Query, arms_html, progress_of
 from gobetween.study.recast import joined, without_arm
