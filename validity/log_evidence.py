@@ -121,7 +121,7 @@ def shuffled(logs: int = 10_000) -> list[str]:
 
 def sets(logs: int = 10_000, delta: float = 0.1) -> list[str]:
     lines = ["| arms | best by | logs | best arm left out | at most (95%, exact) | arms in play at the end |", "|" + "---|" * 6]
-    for K, gap in ((2, 0.02), (2, 0.3)):
+    for K, gap in ((2, 0.02), (2, 0.3), (20, 0.02), (20, 0.3)):
         lost, left = lost_best(K, gap, logs, delta)
         high = exact_interval(lost, logs)[1]
         assert high <= delta, (K, gap, lost)
