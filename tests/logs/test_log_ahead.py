@@ -80,6 +80,18 @@ def test_too_much_work_is_said_by_saying_less(monkeypatch: pytest.MonkeyPatch) -
     assert "8 times of 10" not in line(gb.analyse_logs(log), "At the present")
 
 
+def test_arms_that_seem_equal_have_no_forecast_but_that_it_is_far() -> None:
+    pulled = [str(i // 20) for i in range(800)]
+    found = gb.analyse_logs({"arm": pulled, "reward": [int(i % 5 == 0 or i == 1) for i in range(800)]})
+    assert found.rows_forecast is not None
+    assert math.isinf(found.rows_forecast.median)
+    assert (
+        line(found, "How many")
+        == "How many more rows that takes cannot be said: in most resamples of the log more than 800,000."
+    )
+    assert found.to_dict()["rows_forecast"]["median"] is None
+
+
 def test_mediators_alike_are_taken_together() -> None:
     found = gb.analyse_logs(table(800, seed=1, means=CLOSE, policies=ALIKE))
     pools = {one.mediators: one for one in found.advice}

@@ -61,7 +61,9 @@ class World(NamedTuple):
 
 
 def forecast(start: Start, shares: Shares) -> Forecast | None:
-    """What is to be expected of a log that goes on like this; None where that cannot be said."""
+    """What is to be expected of a log that goes on like this; None where that is too much work. The median is ∞ where most
+    worlds take more than FARTHEST times the rows.
+    """
     running, (stopper, constants) = {w: _world(start, shares, w) for w in range(WORLDS)}, start.rule()
     waits, work, more, now = [math.inf] * WORLDS, WORK, 0, max(1, start.rows // 50)
     stretch = STRETCH if len(start.tally.N_a) <= MANY else LONGER
@@ -73,7 +75,10 @@ def forecast(start: Start, shares: Shares) -> Forecast | None:
                 waits[w] = math.sqrt(max(1, more) * now)
                 del running[w]
         more, now = now, max(now + 1, math.ceil((1.0 + stretch) * now))
-    return forecast_from(waits, LOG)
+    found, end = forecast_from(waits, LOG), FARTHEST * start.rows
+    if found is None and now > end:  # that most worlds take longer is known then
+        return Forecast(math.inf, min(*waits, float(end)), math.inf)
+    return found
 
 
 def _world(start: Start, shares: Shares, w: int) -> World:

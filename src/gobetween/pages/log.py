@@ -10,6 +10,7 @@ from gobetween.core.visible import about
 from gobetween.core.voice import against, near_words, question_words
 from gobetween.export import numbered, some
 from gobetween.logs.ahead import ASKED, Advice
+from gobetween.logs.forecast import FARTHEST
 from gobetween.logs.replay import Replay
 from gobetween.logs.report import LogReport
 from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
@@ -138,6 +139,9 @@ def _missing(found: LogReport) -> list[str]:
 
 def _to_go(found: LogReport) -> list[str]:
     """How many rows, or queries, are to be expected."""
+    if found.rows_forecast is not None and math.isinf(found.rows_forecast.median):
+        far = FARTHEST * (found.rows + sum((found.silent or {}).values()))
+        return [f"How many more rows that takes cannot be said: in most resamples of the log more than {far:,}."]
     rows, queries = _expected(found.rows_to_go, found.rows_forecast), _expected(found.queries_to_go, found.queries_forecast)
     if rows is None:
         return []
@@ -152,7 +156,7 @@ def _to_go(found: LogReport) -> list[str]:
 
 def _expected(said: float, ahead: Forecast | None) -> tuple[int, str] | None:
     """A number and its range, where there is one; None where nobody can say."""
-    if ahead is not None:
+    if ahead is not None and math.isfinite(ahead.median):
         return rough(ahead.median), f" ({between(ahead)})"
     return (math.ceil(said), "") if math.isfinite(said) else None
 
