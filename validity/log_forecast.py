@@ -30,7 +30,7 @@ ended before and after it. The last four columns are medians over logs. δ is {d
 One setting serves all instances: what {low:.0%}, {middle:.0%} and {high:.0%} of {worlds} worlds stay under. It was chosen on
 pilot runs of 60 logs with other seeds. Means of many arms are drawn as if of one normal population. Those of *80 items, drawn*
 are of one, roughly; those of *80 items, evenly spaced* end at 0.1, and above stand two alone, 0.11 and 0.16: worlds have higher
-rivals there than the truth has, ranges begin **too late**, and hold the truth less often the less has been seen.
+rivals there than the truth has, and ranges begin **too late**: they hold the truth far less often.
 
 `python validity/log_forecast.py` ({logs:,} logs of each instance, {many:,} of those with 80 arms) wrote this page."""
 
