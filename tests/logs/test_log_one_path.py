@@ -12,8 +12,8 @@ from log_tables import table, write_csv, write_jsonl, write_parquet
 import gobetween as gb
 from gobetween.cli.init import command as init
 from gobetween.cli.logs import analyse, replay
-from gobetween.cli.reading import Source
-from gobetween.logs.options import options_of
+from gobetween.cli.reading import NAMES, Source
+from gobetween.logs.options import LogOptions, options_of
 from gobetween.logs.reading import count_logs
 from gobetween.logs.replay import read_rows
 
@@ -30,7 +30,12 @@ def test_options_are_the_same() -> None:
         {option.name for option in command.params if isinstance(option, (click.Option, click.Argument))}
         for command in (analyse, replay, init)
     ]
-    assert all(set(Source.__dataclass_fields__) <= names for names in said)
+    assert all({"files", *NAMES} <= names for names in said)
+    kept = set(NAMES) - set(Source.__dataclass_fields__)
+    assert kept | {"arm", "family", "delta", "declared", "question", "only"} == set(LogOptions.__dataclass_fields__) - {
+        "arms",
+        "rename",
+    }
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "csv.gz"])
