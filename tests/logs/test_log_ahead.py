@@ -14,7 +14,7 @@ import gobetween as gb
 from gobetween.core.jit import ENABLED
 from gobetween.core.state import fill, new_tally
 from gobetween.logs import forecast as forecasting
-from gobetween.logs.pools import log_odds, pools_of
+from gobetween.logs.pools import pools_of
 from gobetween.pages.log import sentences
 from gobetween.pages.log_tables import any_of
 from gobetween.simulation.worlds import drawn_means, shrunk_means, world_stream
@@ -124,7 +124,10 @@ def test_few_rows_do_not_make_two_mediators_one() -> None:
     assert pools_of(np.array([[1, 0], [1, 0]]), [None, None]) == ((0,), (1,))
     assert pools_of(np.array([[50, 50], [50, 50], [0, 0]]), [None] * 3) == ((0, 1), (2,))
     assert pools_of(np.array([[500, 500], [600, 400]]), [None, None]) == ((0,), (1,))
-    assert log_odds(np.array([3, 4]), np.array([0, 0])) == pytest.approx(0.0)
+    many = np.random.default_rng(0).multinomial(200, [0.2] * 5, size=2000)
+    assert len(pools_of(many, [None] * 2000)) == 2000  # too much work
+    assert len(pools_of(many, [[0.2] * 5] * 2000)) == 1
+    assert len(pools_of(many[:50], [None] * 50)) == 1
     assert any_of([str(i) for i in range(12)]).endswith("'7' and 4 more")
 
 

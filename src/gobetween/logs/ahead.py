@@ -23,6 +23,7 @@ from gobetween.simulation.worlds import Forecast, drawn_policies, shrunk_means, 
 
 RESAMPLES, FEWEST = 100, 10  # worlds in which it is asked whom to ask; with fewer nothing is said of them
 PLANS = 3_000_000 if ENABLED else 15_000  # what may be spent on them, K (P + 10) each: under a second
+MOST_DRAWN = 100_000  # shares of mediators and arms that are drawn for a world of queries
 ASKED = 0.005  # a share of queries under which nobody is said to be asked
 
 
@@ -69,7 +70,7 @@ def look_ahead(options: LogOptions, family: Family, tally: Tally, stats: LogStat
     together = cast.counts.sum(axis=0)[None, :]
     none, alone = np.zeros((1, len(tally.N_a))), np.zeros(1, np.bool_)
     ahead = forecast(start, lambda rng: drawn_policies(none, alone, together, rng)[0])
-    if omega is None or len(cast.pools) < 2:
+    if omega is None or len(cast.pools) < 2 or cast.policies.size > MOST_DRAWN:
         return Ahead(per_row, rows, queries, shared, ahead, advice=_advice(options, family, tally, stats, cast, omega))
     asked: Floats = omega
     chosen = forecast(start, lambda rng: asked @ drawn_policies(cast.policies, cast.declared, cast.counts, rng))
@@ -117,6 +118,8 @@ def _advice(
 def _plans(options: LogOptions, family: Family, tally: Tally, cast: Cast) -> Floats:
     """[worlds, P] shares of queries that are best in worlds which the log leaves possible; none where that is too much work."""
     P, K = cast.policies.shape
+    if P == 1:
+        return np.ones((1, 1))
     worlds, found = min(RESAMPLES, PLANS // (K * (P + 10))), []
     for w in range(worlds if worlds >= FEWEST else 0):
         rng = world_stream(1, w)

@@ -27,6 +27,7 @@ STRETCH, LONGER = 0.15, 0.4  # the second of many arms, each of which takes its 
 FARTHEST = 1000  # times as many rows as there are
 #: What may be spent: arms that are looked at.
 WORK = 1_000_000 if ENABLED else 20_000
+LEAST_LOOKS = 30  # at each world: with fewer it is not begun
 
 Shares = Callable[[np.random.Generator], Floats]
 """[K] how often a row pulls each arm, in a world of this stream; what they leave is silence."""
@@ -64,6 +65,8 @@ def forecast(start: Start, shares: Shares) -> Forecast | None:
     """What is to be expected of a log that goes on like this; None where that is too much work. The median is ∞ where most
     worlds take more than FARTHEST times the rows.
     """
+    if LEAST_LOOKS * WORLDS * len(start.tally.N_a) > WORK:
+        return None
     running, (stopper, constants) = {w: _world(start, shares, w) for w in range(WORLDS)}, start.rule()
     waits, work, more, now = [math.inf] * WORLDS, WORK, 0, max(1, start.rows // 50)
     stretch = STRETCH if len(start.tally.N_a) <= MANY else LONGER

@@ -13,45 +13,40 @@ from gobetween.logs.counts import LogStats
 from gobetween.logs.options import LogOptions
 from gobetween.logs.policies import declared_policies
 
-SAME = 1e-9  # how far declared shares may be apart
+SAME = 1e-9  # to so much declared shares are compared
+WORK = 10_000_000  # E² C, of comparing mediators with each other: a fraction of a second
 #: Ln of the odds for "one policy" against "two", both Krichevsky–Trofimov mixtures, from which on mediators are not told apart.
 ALIKE = math.log(3.0)
 
 
 def pools_of(counts: Ints, declared: Sequence[Sequence[float] | None]) -> tuple[tuple[int, ...], ...]:
-    """Mediators by the policy they have declared, or by one that their rows do not tell apart; each joins the first pool whose
-    rows are likest to its own. counts [E, C]: rows of each arm, and of silence where it counts.
+    """Mediators by the policy they have declared, or by one that their rows do not tell apart: each joins the pool whose rows
+    are likest to its own, those with most rows first. counts [E, C]: rows of each arm, and of silence where it counts.
     """
-    found: list[list[int]] = []
-    for e in np.argsort(-counts.sum(axis=1), kind="stable").tolist():
-        at = _place(e, found, counts, declared)
-        if at is None:
-            found.append([e])
-        else:
-            found[at].append(e)
+    by_policy: dict[bytes, list[int]] = {}
+    for e, row in enumerate(declared):
+        if row is not None:
+            by_policy.setdefault(np.round(np.array(row) / SAME).tobytes(), []).append(e)
+    others = [e for e in np.argsort(-counts.sum(axis=1), kind="stable").tolist() if declared[e] is None]
+    found = [*by_policy.values(), *_alike(others, counts.astype(np.float64))]
     return tuple(sorted(tuple(sorted(pool)) for pool in found))
 
 
-def _place(e: int, pools: list[list[int]], counts: Ints, declared: Sequence[Sequence[float] | None]) -> int | None:
-    """The pool that a mediator joins."""
-    mine, best, at = declared[e], ALIKE, None
-    for i, pool in enumerate(pools):
-        theirs = declared[pool[0]]
-        if mine is not None and theirs is not None:
-            if max(abs(p - q) for p, q in zip(mine, theirs, strict=True)) <= SAME:
-                return i
-        elif mine is None and theirs is None:
-            odds = log_odds(counts[e], counts[pool].sum(axis=0))
-            if odds >= best:
-                best, at = odds, i
-    return at
-
-
-def log_odds(one: Ints, other: Ints) -> float:
-    """Ln of the odds that two rows of counts [C] have one policy; 0 where one of them is empty."""
-    parts: Floats = np.stack([one + other, one, other]).astype(np.float64)
-    both, first, second = log_kt(parts).tolist()
-    return float(both - first - second)
+def _alike(mediators: Sequence[int], counts: Floats) -> list[list[int]]:
+    """Pools of mediators whose policies are estimated; where that would be too much work, each is alone."""
+    if len(mediators) ** 2 * counts.shape[1] > WORK:
+        return [[e] for e in mediators]
+    pools: list[list[int]] = []
+    summed, own = np.zeros_like(counts), np.zeros(len(counts))  # of each pool, and ln of its probability
+    for e in mediators:
+        odds = log_kt(summed[: len(pools)] + counts[e]) - own[: len(pools)] - log_kt(counts[e])
+        at = int(np.argmax(odds)) if len(pools) and odds.max() >= ALIKE else len(pools)
+        if at == len(pools):
+            pools.append([])
+        pools[at].append(e)
+        summed[at] += counts[e]
+        own[at] = log_kt(summed[at])
+    return pools
 
 
 class Cast(NamedTuple):
