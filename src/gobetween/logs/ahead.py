@@ -21,7 +21,7 @@ from gobetween.logs.options import LogOptions
 from gobetween.logs.pools import Cast, cast_of
 from gobetween.simulation.worlds import Forecast, drawn_policies, shrunk_means, world_stream
 
-RESAMPLES, FEWEST = 100, 10  # worlds in which it is asked whom to ask; with fewer nothing is said of them
+RESAMPLES, FEWEST = 50, 10  # worlds in which it is asked whom to ask; with fewer nothing is said of them
 PLANS = 3_000_000 if ENABLED else 15_000  # what may be spent on them, K (P + 10) each: under a second
 MOST_DRAWN = 100_000  # shares of mediators and arms that are drawn for a world of queries
 ASKED = 0.005  # a share of queries under which nobody is said to be asked

@@ -1,8 +1,9 @@
 """How many more rows a log will need, with a range: the log goes on in worlds that its counts leave possible.
 
 Rows come in stretches: how often each arm is pulled in one is drawn, what it pays in sum is normal with the family's variance,
-and at its end the verdict is looked for. Each stretch adds 15% to the rows that came before it, of many arms 40%. How far
-worlds are played is a matter of work, never of the clock: one log, one forecast. Where the work is too much, less is said.
+and at its end the verdict is looked for. Each stretch adds 15% to the rows that came before it, of many arms and of long logs
+40%. How far worlds are played is a matter of work, never of the clock: one log, one forecast. Where the work is too much, less
+is said.
 """
 
 import math
@@ -23,7 +24,8 @@ from gobetween.core.stopping import BY_COUNTS
 from gobetween.core.types import Floats
 from gobetween.simulation.worlds import LOG, WORLDS, Forecast, forecast_from, shrunk_means, world_stream
 
-STRETCH, LONGER = 0.15, 0.4  # the second of many arms, each of which takes its time
+STRETCH, LONGER = 0.15, 0.4  # the second of many arms, each of which takes its time, and of long logs, which do not
+LONG = 100_000  # rows
 FARTHEST = 1000  # times as many rows as there are
 #: What may be spent: arms that are looked at.
 WORK = 1_000_000 if ENABLED else 20_000
@@ -69,7 +71,7 @@ def forecast(start: Start, shares: Shares) -> Forecast | None:
         return None
     running, (stopper, constants) = {w: _world(start, shares, w) for w in range(WORLDS)}, start.rule()
     waits, work, more, now = [math.inf] * WORLDS, WORK, 0, max(1, start.rows // 50)
-    stretch = STRETCH if len(start.tally.N_a) <= MANY else LONGER
+    stretch = STRETCH if len(start.tally.N_a) <= MANY and start.rows <= LONG else LONGER
     while WORLDS - len(running) < LOG.enough and work >= 0 and now <= FARTHEST * start.rows:
         work -= len(running) * len(start.tally.N_a)
         for w, world in list(running.items()):
