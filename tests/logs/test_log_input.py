@@ -405,6 +405,9 @@ def test_folders_are_a_column_and_times_of_any_unit_are_merged(tmp_path: Path, m
         (tmp_path / folder / "men.csv").write_text("arm,reward,at\n" + rows)
     found = gb.analyse_logs("*/men.csv", mediator="folder", order="at")
     assert (found.mediators, found.disorder, found.rows) == (("bts", "random"), None, 4)
+    monkeypatch.chdir(tmp_path / "bts")
+    assert gb.analyse_logs("men.csv", mediator="folder").mediators == ("bts",)
+    monkeypatch.chdir(tmp_path)
     reading = Reading(LogOptions(mediator="folder", order="at"))
     coded = [reading.take(batch) for batch in all_batches(each_source(("*/men.csv",)), reading.options)]
     order = [reading.stats.mediators[e] for part in coded if part is not None for e in part.e.tolist()]

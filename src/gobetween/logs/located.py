@@ -85,7 +85,7 @@ def _file(path: Path, named: Path, shown: str = "") -> Located:
     if kind is None:
         raise LogError(f"{path}: is not known as a log by its name: {KNOWN}")
     stem = named.name.removesuffix(named.suffix) if not packing else named.with_suffix("").stem
-    folder = {} if shown else {FOLDER: path.parent.as_posix()}
+    folder = {} if shown else {FOLDER: path.parent.as_posix() if path.parent.name else path.absolute().parent.name}
     return Located(path, shown or str(path), kind, packing, {FILE: stem, **folder, **dict(_keys(path))})
 
 

@@ -194,7 +194,7 @@ def _silence(found: LogReport) -> list[str]:
         return []
     most = max(found.silent or {}, key=lambda name: (found.silent or {})[name])
     words = f"In {numbered(silent, 'row')} besides nothing was answered, most often by {most!r}"
-    return [f"{words}: the guarantee assumes that this did not depend on rewards (shares are shown)."]
+    return [f"{words}: the guarantee assumes that this did not depend on rewards."]
 
 
 def _over_time(found: LogReport) -> list[str]:
