@@ -36,12 +36,12 @@ def wrong_claims(family: Any, mediators: int, logs: int, rows: int, delta: float
     return claims, wrong
 
 
-def lost_best(K: int, gap: float, logs: int, delta: float) -> tuple[int, float]:
+def lost_best(K: int, gap: float, logs: int, delta: float, part: int = 0) -> tuple[int, float]:
     """In how many logs the best arm, arm 0, was ever out of play, and how many arms were in play at the end on average.
 
     Rows are drawn evenly at first, later among the arms in play: what was seen may decide what is tried.
     """
-    rng, lost, left = np.random.default_rng(K), 0, 0
+    rng, lost, left = np.random.default_rng([K, part] if part else K), 0, 0
     means = np.full(K, 0.5)
     means[0] += gap
     for _ in range(logs):

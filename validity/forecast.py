@@ -16,7 +16,7 @@ from forecast_runs import INSTANCES, MOMENTS, Asked, asked_on_the_way
 from page import write
 
 from gobetween.simulation.summary import exact_interval
-from gobetween.study.forecast import HIGH, LOW, MIDDLE, WORLDS
+from gobetween.simulation.worlds import STUDY, WORLDS
 
 RUNS = 2000
 CHUNK = 20
@@ -28,7 +28,7 @@ WORDS = """Every run is asked on its way how many more queries it takes (`Learne
 quarters of what it turned out to take. The range is meant to hold the truth 8 times of 10; *sooner* and *later* are the runs
 that ended before and after it. The last four columns are medians over runs. Nothing is said while an arm has not been seen.
 
-One setting serves all instances: what {LOW:.1%}, {MIDDLE:.1%} and {HIGH:.1%} of {WORLDS} worlds stay under. It was chosen on
+One setting serves all instances: what {low:.1%}, {middle:.1%} and {high:.1%} of {WORLDS} worlds stay under. It was chosen on
 pilot runs of these instances with other seeds. That {share:.1%} of worlds hold 80% of truths goes with an even prior, which
 makes more of near-ties than there are in most of these instances. In Table 2 nothing is close: what is uncertain there is when
 an arm comes that is pulled once in a hundred times. A quarter of the way, where 4 runs of 10 have not seen it, the range holds
@@ -71,7 +71,7 @@ def main(runs: int) -> None:
     with ProcessPoolExecutor(2) as pool:
         for name in INSTANCES:
             lines += row(name, runs, pool)
-    words = WORDS.format(LOW=LOW, MIDDLE=MIDDLE, HIGH=HIGH, WORLDS=WORLDS, share=HIGH - LOW, runs=runs)
+    words = WORDS.format(**STUDY._asdict(), WORLDS=WORLDS, share=STUDY.high - STUDY.low, runs=runs)
     write("validity-forecast.md", "do forecasts hold what they say?", *words.splitlines(), "", *lines)
     assert set(MISSED) <= set(KNOWN), MISSED
 

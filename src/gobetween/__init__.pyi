@@ -67,9 +67,9 @@ from gobetween.simulation.results import load_results as load_results
 from gobetween.simulation.runner import run_experiment as run_experiment
 from gobetween.simulation.runs import Runs as Runs
 from gobetween.simulation.summary import Summary as Summary
+from gobetween.simulation.worlds import Forecast as Forecast
 from gobetween.study.answers import TellError as TellError
 from gobetween.study.client import Client as Client
-from gobetween.study.forecast import Forecast as Forecast
 from gobetween.study.learner import Learner as Learner
 from gobetween.study.outlook import Outlook as Outlook
 from gobetween.study.progress import Progress as Progress

@@ -28,7 +28,7 @@ def test_command_line(tmp_path: Path) -> None:
     data = json.loads(run(tmp_path, "logs", "analyse", "log.csv", "--json").stdout)
     assert list(data) == [
         "format", "rows", "family", "parameters", "delta", "question", "answer", "headline", "alarms", "arms", "mediators", "silent", "claim", "ordered", "identified",
-        "leader", "statistic", "threshold", "p_value", "in_play", "rows_to_go", "queries_to_go", "near_tie", "mixture", "omega", "never_pulled",
+        "leader", "statistic", "threshold", "p_value", "in_play", "rows_to_go", "rows_forecast", "queries_to_go", "queries_forecast", "near_tie", "mixture", "omega", "advice", "never_pulled",
         "disorder", "bad", "bad_count", "traffic", "adaptive", "notes", "policies", "means",
     ]  # fmt: skip
     replayed = json.loads(run(tmp_path, "logs", "replay", "log.csv", "--runs", 3, "--json").stdout)

@@ -16,6 +16,10 @@ from log_tables import table, write_csv, write_jsonl, write_parquet
 
 import gobetween as gb
 from gobetween.logs.counts import BadLogError
+from gobetween.logs.merging import all_batches
+from gobetween.logs.options import LogOptions
+from gobetween.logs.reading import Reading
+from gobetween.logs.sources import each_source
 
 COLUMNS = table(600, seed=3, means=(0.8, 0.5, 0.3))
 
@@ -387,3 +391,30 @@ def test_a_reader_that_stumbles_goes_on_where_it_was(tmp_path: Path, monkeypatch
         assert [row.row for row in found.bad] == bad, name
         assert found.rows == 3000 - len(bad), name
         assert [arm.pulls for arm in found.arms] == [1000 - sum((row - 1) % 3 == a for row in bad) for a in range(3)], name
+
+
+def test_folders_are_a_column_and_times_of_any_unit_are_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the Open Bandit Dataset comes: the policy is a folder, times have as many digits as they need."""
+    import pyarrow
+    from pyarrow import parquet
+
+    monkeypatch.chdir(tmp_path)
+    for folder, times in (("random", ("00:00:00", "00:00:02")), ("bts", ("00:00:01.500000001", "00:00:03.250000001"))):
+        (tmp_path / folder).mkdir()
+        rows = "".join(f"{arm},1,2019-11-24 {time}\n" for arm, time in zip("ab", times, strict=True))
+        (tmp_path / folder / "men.csv").write_text("arm,reward,at\n" + rows)
+    found = gb.analyse_logs("*/men.csv", mediator="folder", order="at")
+    assert (found.mediators, found.disorder, found.rows) == (("bts", "random"), None, 4)
+    monkeypatch.chdir(tmp_path / "bts")
+    assert gb.analyse_logs("men.csv", mediator="folder").mediators == ("bts",)
+    monkeypatch.chdir(tmp_path)
+    reading = Reading(LogOptions(mediator="folder", order="at"))
+    coded = [reading.take(batch) for batch in all_batches(each_source(("*/men.csv",)), reading.options)]
+    order = [reading.stats.mediators[e] for part in coded if part is not None for e in part.e.tolist()]
+    assert order == ["random", "bts", "random", "bts"]
+    table = pyarrow.table(
+        {"arm": ["a", "b"], "reward": [1, 0], "id": [2**60, 2**60 + 512], "day": pyarrow.array([1, 2], pyarrow.date32())}
+    )
+    parquet.write_table(table, "x.parquet")
+    for column in ("id", "day"):
+        assert gb.analyse_logs("x.parquet", order=column).disorder is None

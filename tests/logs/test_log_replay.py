@@ -17,7 +17,7 @@ FAMILY = gb.Bernoulli()
 @pytest.mark.skipif(not ENABLED, reason="thousands of runs are for compiled code")
 def test_replays_agree_with_fresh_simulation() -> None:
     columns = table(20_000, seed=5, means=(0.8, 0.5, 0.4))
-    rows = read_rows(LogOptions(), (columns,))
+    rows, _ = read_rows(LogOptions(), (columns,))
     for sampling in (gb.Tracking(policies="unknown"), gb.UniformSampling()):
         found = replay(rows, FAMILY, sampling, gb.EProcess(), 0.05, runs=400, seed=1)
         assert not found.ran_out.any()
@@ -26,7 +26,7 @@ def test_replays_agree_with_fresh_simulation() -> None:
         error = np.hypot(found.tau.std() / 20.0, fresh.std() / np.sqrt(2000))
         slack = 0.03 * fresh.mean()  # the log's own means differ from the truth
         assert abs(found.tau.mean() - fresh.mean()) <= 3 * error + slack
-    short = read_rows(LogOptions(), ({key: values[:60] for key, values in columns.items()},))
+    short, _ = read_rows(LogOptions(), ({key: values[:60] for key, values in columns.items()},))
     found = replay(short, FAMILY, gb.UniformSampling(), gb.EProcess(), 1e-6, runs=20)
     assert found.ran_out.all()
     assert sum(found.exhausted.values()) == 20
@@ -38,9 +38,9 @@ def test_known_policies_are_used_where_all_are_declared() -> None:
     columns = table(300, seed=5, means=(0.9, 0.3, 0.3))
     order = [2, 0, 1]
     declared = {"m1": POLICIES[1][order], "m0": POLICIES[0][order]}
-    rows = read_rows(LogOptions(arms=["c", "a", "b"], declared=declared), (columns,))
+    rows, _ = read_rows(LogOptions(arms=["c", "a", "b"], declared=declared), (columns,))
     known = np.array(list(declared.values()))
-    expected = replay(rows, FAMILY, gb.Tracking(), gb.EProcess(), 0.05, runs=3, policies=known)
+    expected = replay(rows, FAMILY, gb.Tracking(), gb.EProcess(), 0.05, runs=3, policies=list(known))
     found = gb.replay_logs(columns, arms=["c", "a", "b"], declared=declared, sampling=gb.Tracking(), runs=3)
     assert (found.N_e == expected.N_e).all()
     assert list(found.exhausted) == ["m1", "m0"]

@@ -78,6 +78,28 @@ def test_only_rows_with_neither_are_silence(tmp_path: Path) -> None:
     assert (found.silent, found.rows, found.bad_count) == ({"m": 1}, 2, 3)
 
 
+def test_silence_that_stands_for_many_rows_is_that_many(tmp_path: Path) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_text("mediator,arm,reward,n,p\nm,a,1,30,0.4\nm,b,0,20,0.2\nm,,,40,\nk,a,1,3,0.4\nk,b,0,4,0.2\nk,,,5,0.4\n")
+    found = gb.analyse_logs(path, silence=True, count="n", propensity="p")
+    assert (found.silent, found.rows) == ({"k": 5, "m": 40}, 57)
+    assert not any(alarm.raised for alarm in found.policy_alarms)
+    assert {alarm.subject for alarm in found.policy_alarms} == {"k", "m"}
+    assert "In 45 rows besides nothing was answered, most often by 'm'" in " ".join(sentences(found))
+    path.write_text("mediator,arm,reward,n\nm,a,1,30\nm,b,0,20\nm,,,1.5\nm,,,\n,,,4\nm,b,,10\n")
+    with pytest.raises(gb.LogError) as caught:
+        gb.analyse_logs(path, silence=True, count="n")
+    for words in (
+        "row 3: it stands for 1.5 rows, which is no whole number",
+        "row 4: it does not say for how many rows",
+        "row 5: has no mediator",
+        "row 6: its reward is missing",
+    ):
+        assert words in str(caught.value)
+    missing = gb.analyse_logs(path, silence=True, count="n", skip_bad=True)
+    assert any("Rewards are missing in 10 rows" in note for note in missing.notes)
+
+
 def test_parts_and_one_who_only_stays_silent() -> None:
     log = with_silence(200, (0.5, 0.2))
     mute: dict[str, list[Any]] = {"mediator": ["mute"] * 3, "arm": [None] * 3, "reward": [None] * 3}

@@ -12,6 +12,7 @@ from strategies import here
 import gobetween as gb
 from gobetween.core.jit import ENABLED
 from gobetween.core.loops import pull
+from gobetween.simulation.worlds import WORLDS
 from gobetween.study import forecast as forecasting
 from gobetween.study.forecast import _play, _start, _world
 from gobetween.study.spec import parse_study
@@ -111,12 +112,12 @@ def test_work_is_bounded_and_less_is_said_rather_than_more_waited_for(monkeypatc
     assert said is not None
     assert math.isfinite(said.high)
     step = forecasting.STEP + one._state.N_ea.size
-    monkeypatch.setattr(forecasting, "WORK", int(forecasting.WORLDS * said.median * 1.2 * step))
+    monkeypatch.setattr(forecasting, "WORK", int(WORLDS * said.median * 1.2 * step))
     less = one.forecast()
     assert less is not None
     assert less[:2] == said[:2]
     assert math.isinf(less.high)
-    monkeypatch.setattr(forecasting, "WORK", int(forecasting.WORLDS * said.low * step))
+    monkeypatch.setattr(forecasting, "WORK", int(WORLDS * said.low * step))
     assert one.forecast() is None
     monkeypatch.setattr(forecasting, "WORK", 0)
     assert one.forecast() is None

@@ -3,8 +3,9 @@
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from gobetween.core.question import Question
     from gobetween.logs.counts import LogStats
     from gobetween.logs.options import LogOptions
+    from gobetween.logs.report import LogReport
     from gobetween.study.transaction import Receipt
 
 
@@ -34,6 +36,14 @@ FROM = click.option(
     type=click.Path(allow_dash=True),
     help="Begin from a log; repeat it for several files.",
 )
+
+
+class Begun(NamedTuple):
+    """A log that a study begins from."""
+
+    stats: "LogStats"
+    options: "LogOptions"
+    report: "LogReport"
 
 
 @click.command("init")
@@ -62,7 +72,7 @@ def command(log: Source, file: str, store: str | None, as_json: bool) -> None:
     made = not path.exists()
     _check_said(log, file, made)
     found = _read(path, log) if logs else None
-    stats = None if found is None else found[0]
+    stats = None if found is None else found.stats
     if made:
         _write(path, store, found)
     elif store is not None and store_of(path)[0] not in (store, str(path.parent / store)):
@@ -70,17 +80,20 @@ def command(log: Source, file: str, store: str | None, as_json: bool) -> None:
     receipt = _create(path, made, stats, logs)
     kept_at, option = store_of(path)[0], "" if file == "study.toml" else f" --study {file}"
     lines = [f"{'wrote' if made else 'kept'} {file} and made its store {kept_at}"]
-    if stats is None or receipt is None:
+    if found is None or receipt is None:
         lines.append(f"next: change the file to your study, then gobetween ask{option}")
     else:
-        lines.append(f"the study begins from {numbered(stats.rows, 'row')} of {', '.join(logs)}")
-        if receipt.alarm is not None:
+        from gobetween.pages.log import account_sentences
+
+        lines.append(f"the study begins from {numbered(found.stats.rows, 'row')} of {', '.join(logs)}")
+        lines += account_sentences(found.report)
+        if receipt.alarm is not None and found.report.broken is None:
             lines.append(receipt.alarm)
-        elif receipt.stopped is not None:
+        elif receipt.alarm is None and receipt.stopped is not None:
             lines.append(f"it has its answer already: {verdict_words(receipt.stopped)}")
         lines.append(f"next: gobetween status{option}")
-    rows = None if stats is None else stats.rows
-    show({"format": 1, "file": file, "made": made, "store": kept_at, "rows_from_log": rows}, as_json, *lines)
+    begun = {"rows_from_log": None} if found is None else {"rows_from_log": found.stats.rows, "log": found.report.account()}
+    show({"format": 1, "file": file, "made": made, "store": kept_at, **begun}, as_json, *lines)
     leave(None if receipt is None else receipt.alarm)
 
 
@@ -95,10 +108,10 @@ def _check_said(log: Source, file: str, made: bool) -> None:
         raise StudyError(f"--{OPTION.get(about[0], about[0].replace('_', '-'))} is about a log: name it by --from-log")
 
 
-def _write(path: Path, store: str | None, found: "tuple[LogStats, LogOptions] | None") -> None:
+def _write(path: Path, store: str | None, found: Begun | None) -> None:
     kept = "" if store is None else f"\n# where the study is kept\nstore = {_toml(store)}\n"
     with target(str(path)) as stream:
-        stream.write(TEMPLATE.format(store=kept) if found is None else _from_log(*found, kept))
+        stream.write(TEMPLATE.format(store=kept) if found is None else _from_log(found.stats, found.options, kept))
 
 
 def _create(path: Path, made: bool, stats: "LogStats | None", logs: tuple[str, ...]) -> "Receipt | None":
@@ -122,16 +135,27 @@ def _create(path: Path, made: bool, stats: "LogStats | None", logs: tuple[str, .
         raise
 
 
-def _read(path: Path, log: Source) -> "tuple[LogStats, LogOptions]":
-    """The statistics of the logs; family, question and delta are those of the study file where there is one."""
+def _read(path: Path, log: Source) -> Begun:
+    """The logs and what they say; an existing study file declares arms, mediators, policies, family, question and delta."""
+    from gobetween.logs.analysis import report_of
     from gobetween.logs.options import options_of
-    from gobetween.logs.reading import count_logs
+    from gobetween.logs.reading import Reading
+    from gobetween.logs.sources import each_source
     from gobetween.study.spec import StudySpec
 
     spec = StudySpec.from_toml(path) if path.exists() else None
     said: Any = log.arguments() if spec is None else {"family": spec.family, "delta": spec.delta, "question": spec.question}
     options = options_of(said | log.reading())
-    return count_logs(options, log.files), options
+    reading = Reading(options)
+    reading.read_all(each_source(log.files))
+    along = reading.along
+    if spec is not None:
+        reading.stats.aligned(spec.arms, spec.mediators)
+        if reading.stats.widen(spec.arms, spec.mediators) and along is not None:
+            along = along._replace(claim=None)  # a claim needs every arm to have been seen
+        options = replace(options, arms=spec.arms, declared=dict(zip(spec.mediators, spec.policies, strict=True)))
+    report = report_of(options, reading.stats, along, log.files)
+    return Begun(reading.stats.in_order(), options, report)
 
 
 def _from_log(stats: "LogStats", options: "LogOptions", kept: str) -> str:

@@ -38,7 +38,7 @@ def analyse(log: Source, workers: int | None, report_to: str | None, csv_to: str
     """
     ready(plain=small_log(log.files, log.arm))
     from gobetween.pages.log import sentences
-    from gobetween.pages.log_tables import arm_blocks, policy_blocks
+    from gobetween.pages.log_tables import advice_blocks, arm_blocks, policy_blocks
 
     found = _analysed(log, workers)
     if csv_to:
@@ -53,7 +53,7 @@ def analyse(log: Source, workers: int | None, report_to: str | None, csv_to: str
 
         show(None, False, *sentences(found))
         click.echo()
-        show_page("", [Section("", arm_blocks(found)), Section("", policy_blocks(found))])
+        show_page("", [Section("", blocks(found)) for blocks in (arm_blocks, advice_blocks, policy_blocks) if blocks(found)])
         if report_to:
             click.echo(f"\nThe report is {path}.")
     leave(found.broken)
@@ -82,7 +82,7 @@ def _analysed(log: Source, workers: int | None) -> "LogReport":
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="One seed gives one result.")
 @JSON
 def replay(log: Source, sampling: str | None, stopping: str, runs: int, seed: int, as_json: bool) -> None:
-    """How many rows a rule would have needed: asking a mediator consumes its next logged row."""
+    """How many rows a rule would have needed: asking a mediator consumes its next logged row. Exit status as of analyse."""
     ready()
     from gobetween.files.rules import parse_rule, word
     from gobetween.logs.replay import default_sampling, replay_logs
@@ -95,6 +95,7 @@ def replay(log: Source, sampling: str | None, stopping: str, runs: int, seed: in
     if as_json:
         about = {"format": 1, "rows": found.rows, "sampling": who.name, "stopping": when.name, "delta": found.delta}
         print_json(about | {"question": said["question"].to_dict(), "runs": runs, "seed": seed} | found.to_dict())
-        return
-    click.echo(f"{numbered(runs, 'replay')} of {numbered(found.rows, 'row')}, sampling {who.name}, stopping {when.name}")
-    show(None, False, *replay_sentences(found))
+    else:
+        click.echo(f"{numbered(runs, 'replay')} of {numbered(found.rows, 'row')}, sampling {who.name}, stopping {when.name}")
+        show(None, False, *replay_sentences(found))
+    leave(None if found.log is None else found.log.broken)

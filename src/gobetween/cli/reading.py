@@ -17,30 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Source:
-    """What the options say of a log."""
+    """What the options say of a log; `rest` has those that `LogOptions` knows by the same name and in the same form."""
 
     files: tuple[str, ...]
-    mediator: str | None
     arm: str
-    reward: str
-    order: str | None
     family: str | None
     delta: float | None
     declared: str | None
-    skip_bad: bool
     question: str | None
-    silence: bool
-    count: str | None
-    totals: bool
-    id: str | None
-    propensity: str | None
-    where: str | None
     only: str | None
-    fold: bool
     renames: tuple[str, ...]
-    separator: str | None
-    decimal: str
-    thousands: str | None
+    rest: dict[str, Any]
 
     def arguments(self) -> dict[str, Any]:
         """For analyse_logs and replay_logs; what is not said is taken from the declared file, or is the default."""
@@ -66,12 +53,8 @@ class Source:
         """How rows are read, whatever they are about."""
         from gobetween.logs.names import read_renames
 
-        same = (
-            *("mediator", "arm", "reward", "order", "skip_bad", "silence", "count", "totals", "id", "propensity", "where"),
-            *("fold", "separator", "decimal", "thousands"),
-        )
         only = None if self.only is None else [name.strip() for name in self.only.split(",")]
-        return {name: getattr(self, name) for name in same} | {"only": only, "rename": read_renames(self.renames)}
+        return self.rest | {"arm": self.arm, "only": only, "rename": read_renames(self.renames)}
 
 
 def reading(*where: Callable[[Any], Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -80,7 +63,9 @@ def reading(*where: Callable[[Any], Any]) -> Callable[[Callable[..., None]], Cal
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         @wraps(function)
         def run(**said: Any) -> None:
-            function(Source(**{name: said.pop(name) for name in Source.__dataclass_fields__}), **said)
+            rest = {name: said.pop(name) for name in NAMES if name not in Source.__dataclass_fields__}
+            own = {name: said.pop(name) for name in Source.__dataclass_fields__ if name != "rest"}
+            function(Source(**own, rest=rest), **said)
 
         for option in (*OPTIONS[::-1], *where):
             run = option(run)
@@ -116,6 +101,19 @@ OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be used, and report them."),
     click.option("--silence", is_flag=True, help="Count rows with neither arm nor reward as silence of their mediator."),
 )
+
+
+def _said() -> tuple[str, ...]:
+    """What the options are called in Python."""
+
+    def anything() -> None: ...
+
+    for option in OPTIONS:
+        option(anything)
+    return tuple(option.name for option in anything.__click_params__)  # type: ignore[attr-defined]  # click puts them there
+
+
+NAMES = _said()
 
 
 def family_of(text: str) -> "Family":

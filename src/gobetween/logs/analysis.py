@@ -9,7 +9,6 @@ import numpy as np
 
 from gobetween.core.alarms import Facts
 from gobetween.core.asked import BEST
-from gobetween.core.bound import Bounds, lower_bound, question_bound
 from gobetween.core.drift import split_at
 from gobetween.core.evidence import (
     FAR,
@@ -23,13 +22,12 @@ from gobetween.core.evidence import (
 )
 from gobetween.core.family import Family
 from gobetween.core.learnt import plug_in, with_arms
-from gobetween.core.problem import Problem, unreachable_arms
-from gobetween.core.question import pairs_of
 from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.stopper import glr
 from gobetween.core.stopping import BY_COUNTS
 from gobetween.core.voice import Account, account, family_words
 from gobetween.export import some
+from gobetween.logs.ahead import look_ahead
 from gobetween.logs.counts import LogStats, merge
 from gobetween.logs.course import adaptive_mediators, stretches_of
 from gobetween.logs.merging import in_turn
@@ -85,10 +83,10 @@ def analyse_logs(*sources: Source, executor: Executor | None = None, **options: 
     if executor is not None and chosen.id is None:  # ids are held against each other
         found = _in_parallel(chosen, parts, executor)
         if found is not None:
-            return _report(chosen, *found, names)
+            return report_of(chosen, *found, names)
     reading = Reading(chosen)
     reading.read_all(parts)
-    return _report(chosen, reading.stats, reading.along, names)
+    return report_of(chosen, reading.stats, reading.along, names)
 
 
 def _in_parallel(options: LogOptions, sources: Sequence[Source], executor: Executor) -> tuple[LogStats, Along | None] | None:
@@ -115,7 +113,8 @@ def _in_parallel(options: LogOptions, sources: Sequence[Source], executor: Execu
     return whole, along
 
 
-def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: tuple[str, ...]) -> LogReport:
+def report_of(options: LogOptions, stats: LogStats, along: Along | None, sources: tuple[str, ...]) -> LogReport:
+    """What was read, as a report; the statistics get what was claimed on the way, and are refused where they cannot be used."""
     accepted(stats, options)
     trail = () if along is None else trail_of(options, _shown(along, len(stats.arms)), len(stats.arms))
     if along is not None:
@@ -124,8 +123,8 @@ def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: 
     family, tally, learnt = options.family, stats.tally(), stats.family_at_work(options.family)
     evidence = _evidence(options, learnt, tally, stats.rows)
     found = account(_facts(options, stats), evidence, stats.rows, question=options.question)
-    rate, bound = _rates(options, learnt, tally, stats, evidence)
-    lack, still = max(0.0, evidence.threshold - evidence.statistic), _in_play(options, learnt, tally, evidence)
+    ahead = look_ahead(options, learnt, tally, stats, evidence, found.broken is None)
+    still = _in_play(options, learnt, tally, evidence)
     return LogReport(
         rows=stats.rows,
         family=family_words(family),
@@ -149,11 +148,14 @@ def _report(options: LogOptions, stats: LogStats, along: Along | None, sources: 
         threshold=evidence.threshold,
         p_value=evidence.p_value,
         in_play=tuple(stats.arms[b] for b in still),
-        rows_to_go=0.0 if evidence.reached else lack / rate if rate > 0.0 else math.inf,
-        queries_to_go=0.0 if evidence.reached else math.inf if bound is None else lack * bound.T_upper,
-        near_tie=None if evidence.reached or lack <= FAR * stats.rows * rate else _near_tie(options, learnt, stats, tally),
+        rows_to_go=ahead.rows,
+        rows_forecast=ahead.rows_forecast,
+        queries_to_go=ahead.queries,
+        queries_forecast=ahead.queries_forecast,
+        near_tie=_near_tie(options, learnt, stats, tally) if ahead.rows > FAR * stats.rows else None,
         mixture=tuple(((stats.N_ea.sum(axis=1) + stats.silent) / (stats.rows + stats.silent.sum())).tolist()),
-        omega=None if bound is None or bound.status == "tie" else tuple(bound.omega.tolist()),
+        omega=ahead.omega,
+        advice=ahead.advice,
         never_pulled=tuple(name for name, n in zip(stats.arms, tally.N_a, strict=True) if not n),
         disorder=stats.disorder,
         bad=tuple(stats.bad),
@@ -236,28 +238,3 @@ def _near_tie(options: LogOptions, family: Family, stats: LogStats, tally: Tally
     stopper, constant = BY_COUNTS.at_work(len(stats.arms), family), BY_COUNTS.threshold(len(stats.arms), options.delta, family)
     needed = evidence_needed(family, stopper, constant, tally, rows)(FAR * rows)
     return near_tie(family, stats.arms, tally, pair, FAR * rows, needed, 0.0)
-
-
-def _rates(
-    options: LogOptions, family: Family, tally: Tally, stats: LogStats, evidence: Evidence
-) -> tuple[float, Bounds | None]:
-    """Evidence for each further row of the same mixture, and the bound for the best choice of mediators."""
-    mu, question = tally.mu_hat, options.question
-    pairs = pairs_of(question, np.isin(np.arange(len(mu)), evidence.answer))
-    if not pairs or not tally.N_a.all():
-        return 0.0, None
-    shares = tally.N_a / (tally.N_a.sum() + stats.silent.sum())
-    rate = min(float(question.payoff(family, mu, i, b, shares[i], shares[b])[0]) for i, b in pairs)
-    policies = stats.N_ea / np.maximum(1, stats.N_ea.sum(axis=1) + stats.silent)[:, None]
-    used = stats.N_ea.sum(axis=1) > 0
-    for e, declared in enumerate(declared_policies(options, stats)):
-        if declared is not None and not np.isnan(declared).any():
-            policies[e], used[e] = declared, True
-    if not used.all() or len(unreachable_arms(policies)) or not all(family.has_mean(float(m)) for m in mu):
-        return rate, None
-    try:
-        total = 1.0 if options.silence else policies.sum(axis=1, keepdims=True)
-        problem = Problem(mu, policies / total, family=plug_in(family), silent=options.silence)
-        return rate, lower_bound(problem, tol=1e-6) if question == BEST else question_bound(problem, question)
-    except ValueError:
-        return rate, None

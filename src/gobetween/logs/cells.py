@@ -2,7 +2,7 @@
 
 import csv
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TextIO, TypedDict
 
 import numpy as np
@@ -64,11 +64,23 @@ def mean_cells(
     ]
 
 
-COLUMNS = ("mediator", "arm", "rows", "share", "share_low", "share_high", "mean", "mean_low", "mean_high", "in_play")
+COLUMNS = (
+    *("mediator", "arm", "rows", "share", "share_low", "share_high", "mean", "mean_low", "mean_high", "in_play"),
+    *("ask", "agree", "any_of"),
+)
+
+
+Asked = tuple[float, float | None, str]
+"""Of a mediator: how often it or those like it are to be asked, how many resamples agree, and all of them."""
 
 
 def write_cells(
-    stream: TextIO, arms: Sequence[ArmReport], in_play: Sequence[str], shares: Sequence[PolicyShare], means: Sequence[MeanCell]
+    stream: TextIO,
+    arms: Sequence[ArmReport],
+    in_play: Sequence[str],
+    shares: Sequence[PolicyShare],
+    means: Sequence[MeanCell],
+    asked: Mapping[str, Asked],
 ) -> None:
     """All arms as CSV, first of all mediators together (no name in the first column), then of each; silence has no arm."""
     writer, total, still = csv.writer(stream), max(1, sum(arm.pulls for arm in arms)), set(in_play)
@@ -76,13 +88,14 @@ def write_cells(
     writer.writerow(COLUMNS)
     for arm in arms:
         paid_all = (arm.estimate, arm.low, arm.high)
-        writer.writerow(_line("", arm.arm, arm.pulls, arm.pulls / total, "", "", *paid_all, _word(arm.arm in still)))
+        writer.writerow(
+            _line("", arm.arm, arm.pulls, arm.pulls / total, "", "", *paid_all, _word(arm.arm in still), "", "", "")
+        )
     for cell in shares:
         mean = paid.get((cell["mediator"], cell["arm"] or ""), ("", "", ""))
         said = "" if cell["arm"] is None else _word(cell["arm"] in still)
-        writer.writerow(
-            _line(cell["mediator"], cell["arm"] or "", cell["rows"], cell["share"], cell["low"], cell["high"], *mean, said)
-        )
+        part = cell["mediator"], cell["arm"] or "", cell["rows"], cell["share"], cell["low"], cell["high"]
+        writer.writerow(_line(*part, *mean, said, *asked.get(cell["mediator"], ("", "", ""))))
 
 
 def _line(*cells: Any) -> list[Any]:

@@ -46,7 +46,7 @@ def _possible(batch: Batch, options: LogOptions) -> Bools:
     family, rewards, n = options.family, batch.rewards, batch.weights
     if n is None:
         return np.asarray(family.pays(rewards), np.bool_)
-    whole = (n >= 0.0) & (n == np.floor(n)) & (n <= MOST)
+    whole = is_number_of_rows(n)
     if not options.totals:
         return np.asarray(whole & family.pays(rewards), np.bool_)
     with np.errstate(invalid="ignore"):
@@ -54,6 +54,16 @@ def _possible(batch: Batch, options: LogOptions) -> Bools:
         if math.isfinite(family.low) and not family.pays(family.low + 0.5):  # such as 0 and 1: totals are whole
             inside &= rewards == np.floor(rewards)
     return np.asarray(whole & (inside | ((n == 0.0) & (rewards == 0.0))), np.bool_)
+
+
+def is_number_of_rows(n: Floats) -> Bools:
+    """Can a row stand for so many?"""
+    return np.asarray((n >= 0.0) & (n == np.floor(n)) & (n <= MOST), np.bool_)
+
+
+def stands_for(batch: Batch, i: int) -> int:
+    """How many rows a row is; one, where nobody says a number that can be."""
+    return int(batch.weights[i]) if batch.weights is not None and is_number_of_rows(batch.weights[i : i + 1])[0] else 1
 
 
 def _allowed(names: Names, known: tuple[str, ...], options: LogOptions) -> list[bool]:
@@ -71,7 +81,8 @@ def silent_rows(batch: Batch, options: LogOptions) -> Bools:
     if not options.silence:
         return np.zeros(len(batch.rewards), np.bool_)
     names = batch.mediators
-    return np.asarray(_nothing(batch, options) & names.of_rows(_allowed(names, options.known_mediators, options)))
+    found = _nothing(batch, options) & names.of_rows(_allowed(names, options.known_mediators, options))
+    return np.asarray(found if batch.weights is None else found & is_number_of_rows(batch.weights), np.bool_)
 
 
 def _nothing(batch: Batch, options: LogOptions) -> Bools:
@@ -98,6 +109,8 @@ def _reason(batch: Batch, i: int, options: LogOptions) -> tuple[str, str]:
         value = names.text(i)
         if value is None or (not value.strip() and value not in options.names):
             nothing = what == "arm" and math.isnan(batch.rewards[i]) and i not in batch.said
+            if nothing and options.silence:
+                continue  # silence, if it were not for its mediator or how many rows it stands for
             return (NEITHER, "") if nothing else (f"has no {what}", "")
         if not known and not _is_name(value, options.names):
             return f"its {what} is {value!r}: rename it to itself if that is a name", f"{what} is no name"
@@ -110,9 +123,9 @@ def _reward_reason(batch: Batch, i: int, options: LogOptions) -> tuple[str, str]
     x, n, p = float(batch.rewards[i]), batch.weights, batch.propensities
     if i in batch.said:
         return f"its reward {batch.said[i][:60]!r} is no number{_hint(batch.said[i])}", "reward is no number"
-    if math.isnan(x):
+    if math.isnan(x) and not (options.silence and not (batch.arms.text(i) or "").strip()):
         return "its reward is missing", ""
-    if n is not None and not (n[i] >= 0.0 and n[i] == np.floor(n[i]) and n[i] <= MOST):
+    if n is not None and not is_number_of_rows(n[i : i + 1])[0]:
         if math.isnan(n[i]):
             return "it does not say for how many rows it stands", ""
         return f"it stands for {n[i]:g} rows, which is no whole number", "count is no whole number"

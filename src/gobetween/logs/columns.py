@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gobetween.errors import Fix, LogError
 
-FILE = "filename"  # the column of files' names, where a log has none of that name
+FILE, FOLDER = "filename", "folder"  # the columns of files' names and of their folders', where a log has none of that name
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Columns:
             if present.count(name) > 1:
                 raise LogError(f"{source}: has {present.count(name)} columns named {name!r}: rename one")
             if name not in present:
-                own = [name for name in present if name != FILE]
+                own = [name for name in present if name not in (FILE, FOLDER)]
                 there = ", ".join(map(repr, own[:20])) + (f" and {len(own) - 20} more" if len(own) > 20 else "") or "none"
                 raise LogError(f"{source}: has no column {name!r} (it has {there})", fix=Fix("columns"))
         return found

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from gobetween.errors import LogError
 from gobetween.files.paths import path_of
-from gobetween.logs.columns import FILE
+from gobetween.logs.columns import FILE, FOLDER
 from gobetween.logs.names import natural
 
 KINDS = {
@@ -44,7 +44,7 @@ class Located:
     kind: str
     packing: str | None = None
     given: Mapping[str, str] = field(default_factory=dict)
-    """Columns with one value: its name, and keys of folders such as day=1."""
+    """Columns with one value: its name, that of its folder, and keys of folders such as day=1."""
 
 
 def located(text: str | PathLike[str]) -> list[Located]:
@@ -85,7 +85,8 @@ def _file(path: Path, named: Path, shown: str = "") -> Located:
     if kind is None:
         raise LogError(f"{path}: is not known as a log by its name: {KNOWN}")
     stem = named.name.removesuffix(named.suffix) if not packing else named.with_suffix("").stem
-    return Located(path, shown or str(path), kind, packing, {FILE: stem, **dict(_keys(path))})
+    folder = {} if shown else {FOLDER: path.parent.as_posix() if path.parent.name else path.absolute().parent.name}
+    return Located(path, shown or str(path), kind, packing, {FILE: stem, **folder, **dict(_keys(path))})
 
 
 def _keys(path: Path) -> Iterator[tuple[str, str]]:

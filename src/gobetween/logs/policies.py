@@ -12,6 +12,7 @@ from gobetween.logs.counts import LogStats
 from gobetween.logs.options import LogOptions
 
 CLOSE = 1e-6  # to 1, for shares that sum to it
+VARIES = 1e-9  # by how much probabilities may differ that are the same
 
 
 def declared_policies(options: LogOptions, stats: LogStats) -> list[list[float] | None]:
@@ -21,7 +22,7 @@ def declared_policies(options: LogOptions, stats: LogStats) -> list[list[float] 
     Shares are those among answers unless silence is counted, and among the arms that are asked about.
     """
     if options.declared is None:
-        return [_said(stats, name) for name in stats.mediators]
+        return [said_policy(stats, name) for name in stats.mediators]
     places = [options.known_arms.index(name) for name in stats.arms]
     found: list[list[float] | None] = []
     for name in stats.mediators:
@@ -43,13 +44,19 @@ def _shares(row: Floats, silence: bool) -> list[float] | None:
     return [share / total for share in row.tolist()] if total > 0.0 else None
 
 
-def _said(stats: LogStats, mediator: str) -> list[float] | None:
-    """A policy of which every row says the same; what is not said is that of the only arm that was never chosen, or nothing."""
+def said_policy(stats: LogStats, mediator: str) -> list[float] | None:
+    """A policy of which every row says the same; None where they say none.
+
+    What is not said is the share of the only arm that was never chosen. Of one who was silent it is that of silence, so that
+    every arm must have been chosen, and something be left.
+    """
     spans = [stats.propensities.get((mediator, arm)) for arm in stats.arms]
     known = [span for span in spans if span is not None]
-    if not known or any(high - low > 1e-9 for low, high in known):
+    if not known or any(high - low > VARIES for low, high in known):
         return None
     rest, unseen = 1.0 - math.fsum(high for _, high in known), len(spans) - len(known)
+    if stats.silent[stats.mediators.index(mediator)]:
+        return None if unseen or rest <= CLOSE else [span[1] for span in known]
     if rest < -CLOSE or (rest > CLOSE and unseen != 1):
         return None
     shares = [max(0.0, rest) / max(1, unseen) if span is None else span[1] for span in spans]

@@ -21,7 +21,7 @@ from gobetween.core.stopping import BY_COUNTS
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import LogError
 from gobetween.logs.batch import Batch, Names
-from gobetween.logs.checks import bad_rows, first_fall, left_out_rows, named_rows, silent_rows, usable_rows
+from gobetween.logs.checks import bad_rows, first_fall, left_out_rows, named_rows, silent_rows, stands_for, usable_rows
 from gobetween.logs.counts import BadLogError, BadRow, LogStats
 from gobetween.logs.merging import all_batches
 from gobetween.logs.names import folded, natural, spelled
@@ -174,7 +174,7 @@ class Reading:
         for i in np.flatnonzero(lacking).tolist():
             if i not in batch.said:
                 pair = str(batch.mediators.text(i)), str(batch.arms.text(i))
-                self.stats.missing[pair] = self.stats.missing.get(pair, 0) + 1
+                self.stats.missing[pair] = self.stats.missing.get(pair, 0) + stands_for(batch, i)
 
     def _leave_repeated(self, batch: Batch, good: Bools, silent: Bools) -> None:
         """Take out rows whose id was seen before; they are bad ones."""
@@ -227,7 +227,8 @@ class Reading:
         if not len(codes):
             return
         self.stats.widen((), batch.mediators.used(codes, self.stats.mediators))
-        np.add.at(self.stats.silent, batch.mediators.placed(codes, self.stats.mediators), 1)
+        rows = 1 if batch.weights is None else batch.weights[silent].astype(np.int64)
+        np.add.at(self.stats.silent, batch.mediators.placed(codes, self.stats.mediators), rows)
 
     def _coded(self, batch: Batch, good: Bools) -> Coded:
         kept = slice(None) if good.all() else good  # mostly nothing needs to be copied

@@ -11,6 +11,7 @@ from gobetween.export import numbered
 from gobetween.logs.counts import LogStats
 from gobetween.logs.names import look_alikes
 from gobetween.logs.options import LogOptions
+from gobetween.logs.policies import CLOSE, VARIES, said_policy
 from gobetween.logs.style import WORDS
 
 SHOWN = 10
@@ -97,13 +98,23 @@ def _columns(shares: Iterable[tuple[str, int, int]]) -> tuple[Ints, Ints]:
 def _propensities(stats: LogStats) -> Iterator[str]:
     """Do the probabilities of a mediator vary, or not make a policy?"""
     said = stats.propensities
-    varying = sorted({e for (e, _), (low, high) in said.items() if high - low > 1e-9})
+    varying = sorted({e for (e, _), (low, high) in said.items() if high - low > VARIES})
     if varying:
         told = ", ".join(map(repr, varying[:SHOWN])) + _rest(varying)
         yield f"Propensities of {told} vary from row to row: their policies are averages, estimated from what they did."
-    for name, total in _totals(said).items():
-        if name not in varying and total > 1.0 + 1e-6:
-            yield f"Propensities of {name!r} sum to {total:.4g} over its arms: they are no policy, and not used."
+    others = {e: total for e, total in _totals(said).items() if e not in varying and said_policy(stats, e) is None}
+    for name, total in sorted(others.items())[:SHOWN]:
+        why = _why(stats, name, total)
+        yield f"Propensities of {name!r} sum to {total:.4g} over its arms{why}: they are no policy, and not used."
+
+
+def _why(stats: LogStats, mediator: str, total: float) -> str:
+    """What is wrong with a sum."""
+    if total <= 1.0 + CLOSE and stats.silent[stats.mediators.index(mediator)]:
+        return (
+            ", which leaves no room for its silence" if total >= 1.0 - CLOSE else ", and some arm it was never seen to choose"
+        )
+    return "" if total > 1.0 else ", and what it does otherwise is not said"
 
 
 def _totals(said: Mapping[tuple[str, str], tuple[float, float]]) -> dict[str, float]:

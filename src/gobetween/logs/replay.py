@@ -6,7 +6,7 @@ any order of them is as good as the logged one, and each run permutes them anew.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Unpack
 
@@ -27,11 +27,13 @@ from gobetween.core.stopping import EProcess
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import LogError
 from gobetween.export import data_frame, json_safe
+from gobetween.logs.analysis import report_of
 from gobetween.logs.merging import all_batches
 from gobetween.logs.options import LogKeywords, LogOptions, options_of
-from gobetween.logs.policies import declared_row
+from gobetween.logs.policies import declared_policies
 from gobetween.logs.reading import Coded, Reading, accepted
-from gobetween.logs.sources import Source, each_source
+from gobetween.logs.report import LogReport
+from gobetween.logs.sources import Source, check_sources, each_source
 from gobetween.simulation.engine import stream
 from gobetween.simulation.summary import mean_and_half_width
 
@@ -68,6 +70,8 @@ class Replay:
     drifting: tuple[str, ...] = ()
     """Mediators who choose differently at different times: that any order of their rows is as good as the logged one does not
     hold."""
+    log: LogReport | None = None
+    """What the log says itself: the verdict, the alarms, the rows that were left out."""
 
     def __repr__(self) -> str:
         stopped = self.tau[~self.ran_out]
@@ -87,6 +91,7 @@ class Replay:
             "ran_out": int(self.ran_out.sum()),
             "exhausted": self.exhausted,
             "drifting": self.drifting,
+            "log": None if self.log is None else self.log.account(),
         }
         return {key: json_safe(value) for key, value in found.items()}
 
@@ -96,11 +101,11 @@ class Replay:
         return data_frame({"queries": self.tau.tolist(), "named": list(self.named), "ran_out": self.ran_out.tolist(), **asked})
 
 
-def read_rows(options: LogOptions, sources: tuple[Source, ...]) -> LoggedRows:
-    """All rows, by mediator; a replay needs them in memory."""
+def read_rows(options: LogOptions, sources: tuple[Source, ...]) -> tuple[LoggedRows, Reading]:
+    """All rows, by mediator, for a replay needs them in memory; and what was seen on the way."""
     if not options.ordered:
         raise LogError("a replay needs single rows: rows that stand for many have lost their order")
-    reading = Reading(options, watching=False)
+    reading = Reading(options)
     found: list[Coded] = []
     for batch in all_batches(each_source(sources), options):
         coded = reading.take(batch)
@@ -112,7 +117,8 @@ def read_rows(options: LogOptions, sources: tuple[Source, ...]) -> LoggedRows:
     e, a, x = (np.concatenate(column) for column in zip(*found, strict=True))
     order = np.argsort(e, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(e, minlength=len(stats.mediators)))]).astype(np.int64)
-    return LoggedRows(tuple(stats.arms), tuple(stats.mediators), starts, a[order].astype(np.int64), x[order].astype(np.float64))
+    pulled, paid = a[order].astype(np.int64), x[order].astype(np.float64)
+    return LoggedRows(tuple(stats.arms), tuple(stats.mediators), starts, pulled, paid), reading
 
 
 def replay(
@@ -123,16 +129,18 @@ def replay(
     delta: float,
     runs: int,
     seed: int = 0,
-    policies: Floats | None = None,
+    policies: Sequence[Sequence[float] | Floats | None] = (),
     question: Question = BEST,
 ) -> Replay:
-    """Replay a sampling rule `runs` times; policies [E, K] if they are declared, NaN of those of which only the support is."""
+    """Replay a sampling rule `runs` times; policies of mediators that are known, each [K] or None, or none at all; NaN for the
+    arms of a support of which no more is known.
+    """
     K, E = len(rows.arms), len(rows.mediators)
     if K < 2 and question.ways(K) < 1:
         raise LogError("a replay needs a log with at least two arms")
     if not sampling.live:
         raise LogError(f"a log does not know the true means that the {sampling.name} follows: choose another sampling rule")
-    known = np.full((E, K), np.nan) if policies is None else policies
+    known = np.array([np.full(K, np.nan) if row is None else row for row in policies or [None] * E], np.float64)
     stopper, state = stopper_for(question, stopping, K, family), new_state(K, E)
     sampler = sampler_for(question, sampling, known, are_known(known), np.ones(E), stopper)
     constants, everyone = np.array([threshold_for(question, stopping, K, delta, family)]), np.ones(E, np.bool_)
@@ -196,7 +204,8 @@ def replay_logs(
     seed: int = 0,
     **options: Unpack[LogKeywords],
 ) -> Replay:
-    """Replay rules on logs; sources and options as in `analyse_logs`. Declared policies are used where all are given.
+    """Replay rules on logs; sources and options as in `analyse_logs`. Policies are used that are declared or that propensities
+    say. `log` of what is found is what `analyse_logs` says of the same log.
 
     sampling: by default Tracking(policies="unknown"); for another question than the best arm Pursuit().
 
@@ -204,19 +213,14 @@ def replay_logs(
     >>> gb.replay_logs(log, mediator="mediator", runs=10)
     <Replay: the rule stopped in 10 of 10 replays after 10 rows on average, δ = 0.05>
     """
-    chosen = options_of(options)
-    rows = read_rows(chosen, sources)
+    chosen, names = options_of(options), check_sources(sources)
+    rows, reading = read_rows(chosen, sources)
     who = default_sampling(chosen.question) if sampling is UNSAID else as_sampling(sampling)
-    known, when = _known_policies(chosen), as_stopping(stopping)
-    return replay(rows, chosen.family, who, when, chosen.delta, runs, seed, known, chosen.question)
+    known = declared_policies(chosen, reading.stats)
+    found = replay(rows, chosen.family, who, as_stopping(stopping), chosen.delta, runs, seed, known, chosen.question)
+    return replace(found, log=report_of(chosen, reading.stats, reading.along, names))
 
 
 def default_sampling(question: Question) -> SamplingRule:
     """Who is asked where nothing is said."""
     return UNSAID if question == BEST else Pursuit()
-
-
-def _known_policies(options: LogOptions) -> Floats | None:
-    """[E, K] in the order of the rows' names, which is the declared one; None unless every mediator has declared."""
-    declared = [declared_row(row, options.known_arms) for row in (options.declared or {}).values() if row is not None]
-    return np.array(declared) if declared and len(declared) == len(options.known_mediators) else None

@@ -15,10 +15,12 @@ from gobetween.core.question import Question
 from gobetween.core.types import Floats, Ints
 from gobetween.core.voice import broken
 from gobetween.export import data_frame, html_table, json_safe
+from gobetween.logs.ahead import Advice
 from gobetween.logs.cells import MeanCell, PolicyShare, mean_cells, policy_shares, write_cells
 from gobetween.logs.counts import BadRow
 from gobetween.logs.course import Adaptive, Stretch
 from gobetween.logs.reading import Claim, Trail
+from gobetween.simulation.worlds import Forecast
 
 
 @dataclass(frozen=True)
@@ -73,14 +75,20 @@ class LogReport:
     """Arms that may still be the best."""
     rows_to_go: float
     """Expected, of the same mixture of mediators."""
+    rows_forecast: Forecast | None
+    """The same with a range, from worlds that the log leaves possible; None where that cannot be said."""
     queries_to_go: float
     """Expected, if one could choose whom to ask."""
+    queries_forecast: Forecast | None
+    """The same with a range, asked as `omega` says to the end; None for a lone mediator too."""
     near_tie: NearTie | None
     """Two arms that 20 times as many rows would not tell apart, where more than these are to be expected."""
     mixture: tuple[float, ...]
     """[E] shares of rows."""
     omega: tuple[float, ...] | None
     """[E] whom to ask: ω̂*; None while it cannot be said."""
+    advice: tuple[Advice, ...]
+    """The same by mediators who choose alike, with how sure it is; empty where the answer is certain or nobody can say."""
     never_pulled: tuple[str, ...]
     """Declared arms that nobody pulled."""
     disorder: BadRow | None
@@ -138,8 +146,16 @@ class LogReport:
         data = asdict(replace(self, law=None, stretches=()))  # type: ignore[arg-type]  # it is left out
         for key in ("N_ea", "S_ea", "law", "trail", "sources", "stretches"):
             del data[key]
+        ahead = ("rows_forecast", self.rows_forecast), ("queries_forecast", self.queries_forecast)
+        data |= {key: None if said is None else said._asdict() for key, said in ahead}
         cells = {"policies": self.policies(), "means": self.means()}
         return {"format": 2, **json_safe(data | {"question": self.question.to_dict()} | cells)}
+
+    def account(self) -> dict[str, Any]:
+        """JSON-safe: the verdict, the alarms and what was left out, for whatever else is made of the log."""
+        data = {key: getattr(self, key) for key in ("rows", "headline", "identified", "answer", "silent", "bad_count", "notes")}
+        listed = {"alarms": [asdict(alarm) for alarm in self.alarms], "bad": [asdict(row) for row in self.bad]}
+        return {key: json_safe(value) for key, value in (data | listed).items()}
 
     def to_frame(self) -> Any:
         """The arms as a data frame of pandas or polars: arm, pulls, estimate, low, high."""
@@ -171,7 +187,8 @@ class LogReport:
 
     def to_csv(self, stream: TextIO) -> None:
         """Write all arms, and each mediator's, to a stream as CSV (docs/logs.md)."""
-        write_cells(stream, self.arms, self.in_play, self.policies(), self.means())
+        asked = {name: (one.share, one.agree, "; ".join(one.mediators)) for one in self.advice for name in one.mediators}
+        write_cells(stream, self.arms, self.in_play, self.policies(), self.means(), asked)
 
 
 def _shown(value: float | None) -> str:

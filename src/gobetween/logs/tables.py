@@ -17,6 +17,8 @@ from gobetween.logs.style import WORDS, Style, order_values
 
 BETWEEN = " / "  # names from several columns
 
+PER_SECOND = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+
 
 @dataclass(frozen=True)
 class Part:
@@ -152,15 +154,15 @@ def _floats(array: Any) -> Floats:
 
 
 def _order(column: Any, style: Style) -> Order:
-    """Numbers and times as numbers; anything else as text."""
+    """Numbers, and times in seconds, whatever unit a file has them in; anything else as text."""
     arrow, array = library(), _flat(column)
-    kind = array.type
+    kind, per_second = array.type, 1.0
     if arrow.types.is_temporal(kind):
-        array = array.cast(arrow.int32()) if kind.bit_width == 32 else array
-        array = array.cast(arrow.int64())
+        per_second = 1.0 / 86400 if arrow.types.is_date32(kind) else PER_SECOND[getattr(kind, "unit", "ms")]
+        array = array.cast(arrow.int32() if kind.bit_width == 32 else arrow.int64())
     elif not (arrow.types.is_integer(kind) or arrow.types.is_floating(kind)):
         return order_values(array.to_pylist(), style)
-    return _floats(array)
+    return _floats(array.cast(arrow.float64(), safe=False)) / per_second  # rounding keeps the order
 
 
 def tables_of(source: Any, wanted: list[str]) -> Iterator[Any]:

@@ -9,15 +9,20 @@ from gobetween.core.asked import BEST
 from gobetween.core.visible import about
 from gobetween.core.voice import against, near_words, question_words
 from gobetween.export import numbered, some
+from gobetween.logs.ahead import ASKED, Advice
+from gobetween.logs.forecast import FARTHEST
 from gobetween.logs.replay import Replay
 from gobetween.logs.report import LogReport
 from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
 from gobetween.pages.log_figures import over_time
-from gobetween.pages.log_tables import arm_blocks, cells_words, policy_blocks, top_arms
+from gobetween.pages.log_tables import advice_blocks, any_of, arm_blocks, cells_words, policy_blocks, top_arms
 from gobetween.pages.status import alarms, no_signs
+from gobetween.simulation.worlds import Forecast
+from gobetween.study.sentences import between, rough
 
 TITLE = "What the log says"
 ALARM = "ALARM: "
+MOST_ASKED = 8  # in a sentence
 
 
 def sections(found: LogReport, files: Sequence[str]) -> list[Section]:
@@ -53,7 +58,7 @@ def sections(found: LogReport, files: Sequence[str]) -> list[Section]:
         Section("", answer),
         Section("Figures", pictures),
         Section("Arms", arm_blocks(found)),
-        Section("Mediators", [*policy_blocks(found), Text(cells_words(found), "note")]),
+        Section("Mediators", [*advice_blocks(found), *policy_blocks(found), Text(cells_words(found), "note")]),
         Section("About this log", [Grid((), _about(found))]),
     ]
 
@@ -89,13 +94,21 @@ def sentences(found: LogReport) -> list[str]:
             f"The order column does not rise ({where} comes before the row above it; texts are compared as texts, so write "
             "dates as 2026-11-15): the row of the first claim then means nothing; the verdict at the end does not depend on it."
         )
-    lines += found.notes
-    if found.bad_count:
-        first = "; ".join(f"{row.source} row {row.row}: {row.reason}" for row in found.bad[:5])
-        lines.append(
-            f"{numbered(found.bad_count, 'row was', 'rows were')} left out: {first}{' …' if found.bad_count > 5 else ''}"
-        )
-    return lines
+    return [*lines, *_how_read(found)]
+
+
+def account_sentences(found: LogReport) -> list[str]:
+    """What must be known of a log whatever is made of it: raised alarms, silence, notes, rows that were left out."""
+    broken = [] if found.broken is None else [found.headline]
+    return [*broken, *(ALARM + box.words for box in alarms(found)), *_silence(found), *_how_read(found)]
+
+
+def _how_read(found: LogReport) -> list[str]:
+    if not found.bad_count:
+        return list(found.notes)
+    first = "; ".join(f"{row.source} row {row.row}: {row.reason}" for row in found.bad[:5])
+    left = numbered(found.bad_count, "row was", "rows were")
+    return [*found.notes, f"{left} left out: {first}{' …' if found.bad_count > 5 else ''}"]
 
 
 def _claim(found: LogReport) -> list[str]:
@@ -119,19 +132,49 @@ def _missing(found: LogReport) -> list[str]:
         lines.append("Every arm can still be the best.")
     elif found.question == BEST:
         lines.insert(0, f"{found.leader!r} leads after {numbered(found.rows, 'row')}; the log is not sure yet.")
-    if math.isfinite(found.rows_to_go):
-        more = numbered(math.ceil(found.rows_to_go), "more row of the same mixture is", "more rows of the same mixture are")
-        words = f"At the present estimates about {more} to be expected"
-        if math.isfinite(found.queries_to_go) and len(found.mediators) > 1:
-            words += f"; {math.ceil(found.queries_to_go):,} if one could choose whom to ask"
-        lines.append(words + ".")
+    lines += _to_go(found)
     lines += near_words(found.near_tie, left=False)
-    if found.omega is not None and len(found.mediators) > 1:
-        plan = ", ".join(
-            f"{name!r} {share:.0%}" for name, share in zip(found.mediators, found.omega, strict=True) if share >= 0.005
-        )
-        lines.append(f"Whom to ask then: {plan}.")
-    return lines
+    return [*lines, *_whom(found)]
+
+
+def _to_go(found: LogReport) -> list[str]:
+    """How many rows, or queries, are to be expected."""
+    if found.rows_forecast is not None and math.isinf(found.rows_forecast.median):
+        far = FARTHEST * (found.rows + sum((found.silent or {}).values()))
+        return [f"How many more rows that takes cannot be said: in most resamples of the log more than {far:,}."]
+    rows, queries = _expected(found.rows_to_go, found.rows_forecast), _expected(found.queries_to_go, found.queries_forecast)
+    if rows is None:
+        return []
+    more = numbered(rows[0], "more row of the same mixture is", "more rows of the same mixture are")
+    words = f"At the present estimates about {more} to be expected{rows[1]}"
+    if queries is None or len(found.mediators) < 2 or len(found.advice) == 1:
+        return [words + "."]
+    if queries[0] >= rows[0]:
+        return [words + "; to choose whom to ask would hardly save any."]
+    return [f"{words}; {queries[0]:,} if one could choose whom to ask{queries[1]}."]
+
+
+def _expected(said: float, ahead: Forecast | None) -> tuple[int, str] | None:
+    """A number and its range, where there is one; None where nobody can say."""
+    if ahead is not None and math.isfinite(ahead.median):
+        return rough(ahead.median), f" ({between(ahead)})"
+    return (math.ceil(said), "") if math.isfinite(said) else None
+
+
+def _whom(found: LogReport) -> list[str]:
+    """Whom to ask, mediators who choose alike together, and how many resamples agree."""
+    asked = [one for one in found.advice if one.share >= ASKED]
+    if len(found.mediators) < 2 or not asked:
+        return []
+    if len(found.advice) == 1:
+        return [f"Ask {any_of(asked[0].mediators)}: their policies are the same, or cannot be told apart."]
+    said = [f"{any_of(one.mediators)} {one.share:.0%}{_agree(one)}" for one in asked[:MOST_ASKED]]
+    rest = f" and {len(asked) - MOST_ASKED} more" if len(asked) > MOST_ASKED else ""
+    return [f"Whom to ask then: {', '.join(said)}{rest}."]
+
+
+def _agree(one: Advice) -> str:
+    return "" if one.agree is None else f" (in {one.agree:.0%} of resamples)"
 
 
 def _traffic(found: LogReport) -> list[str]:
@@ -151,7 +194,7 @@ def _silence(found: LogReport) -> list[str]:
         return []
     most = max(found.silent or {}, key=lambda name: (found.silent or {})[name])
     words = f"In {numbered(silent, 'row')} besides nothing was answered, most often by {most!r}"
-    return [f"{words}: the guarantee assumes that this did not depend on rewards (shares are shown)."]
+    return [f"{words}: the guarantee assumes that this did not depend on rewards."]
 
 
 def _over_time(found: LogReport) -> list[str]:
@@ -199,4 +242,4 @@ def replay_sentences(found: Replay) -> list[str]:
         )
     if numbers["ran_out"]:
         lines.append("Replays that ran out are not in the mean, which is then too small: a longer log would tell.")
-    return lines
+    return lines if found.log is None else [*lines, *account_sentences(found.log)]

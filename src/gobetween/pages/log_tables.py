@@ -12,7 +12,7 @@ from gobetween.logs.cells import MeanCell, PolicyShare, policy_shares
 from gobetween.logs.report import LogReport
 from gobetween.pages.blocks import Block, Grid, Text
 
-TOP, TOP_MEDIATORS, TOP_ARMS = 25, 12, 8  # arms in a table, mediators in one, and arms of each of them
+TOP, TOP_MEDIATORS, TOP_ARMS = 25, 12, 8  # arms in a table, mediators in one, and arms of each of them, or mediators alike
 ELSEWHERE = "which JSON and CSV have"
 
 
@@ -44,6 +44,34 @@ def arm_blocks(found: LogReport) -> list[Block]:
 
 def _interval(low: float, high: float) -> str:
     return " to ".join("…" if not math.isfinite(end) else f"{end:.4g}" for end in (low, high))
+
+
+def any_of(names: Sequence[str]) -> str:
+    """One mediator, or any of some."""
+    if len(names) == 1:
+        return repr(names[0])
+    shown = [repr(name) for name in names[:TOP_ARMS]]
+    if len(names) > TOP_ARMS:
+        return f"any of {', '.join(shown)} and {len(names) - TOP_ARMS:,} more"
+    return f"any of {', '.join(shown[:-1])} or {shown[-1]}"
+
+
+def advice_blocks(found: LogReport) -> list[Block]:
+    """Whom to ask, with what resamples say; of many the first."""
+    if len(found.advice) < 2:
+        return []
+    rows = [
+        (any_of(one.mediators), f"{one.share:.1%}", *_resampled(one.low, one.high, one.agree))
+        for one in found.advice[:TOP_MEDIATORS]
+    ]
+    header = ("whom to ask", "share of queries", "8 of 10 resamples", "agree")
+    left = len(found.advice) - len(rows)
+    more: list[Block] = [Text(f"and {left:,} more, {ELSEWHERE}", "note")] if left else []
+    return [Grid(header, rows, words=("8 of 10 resamples",)), *more]
+
+
+def _resampled(low: float | None, high: float | None, agree: float | None) -> tuple[str, str]:
+    return ("", "") if low is None or high is None or agree is None else (f"{low:.1%}–{high:.1%}", f"{agree:.0%}")
 
 
 def policy_blocks(found: LogReport) -> list[Block]:

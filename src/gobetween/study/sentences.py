@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from gobetween.core.visible import about
 from gobetween.core.voice import epsilon_words, near_words
 from gobetween.export import listed, numbered
-from gobetween.study.forecast import Forecast
+from gobetween.simulation.worlds import Forecast
 from gobetween.study.missing import jump_words, missing_condition, missing_words
 from gobetween.study.outlook import Outlook
 from gobetween.study.progress import Progress
@@ -62,8 +62,8 @@ def how_far(
 def _expected(progress: Progress, ahead: Forecast | None) -> str:
     """How many queries it takes; empty where nobody can say."""
     if ahead is not None:
-        more = numbered(_rough(ahead.median), "more query is", "more queries are")
-        return f" At the present estimates about {more} to be expected ({_between(ahead)})."
+        more = numbered(rough(ahead.median), "more query is", "more queries are")
+        return f" At the present estimates about {more} to be expected ({between(ahead)})."
     if math.isfinite(progress.queries_to_go):
         more = numbered(math.ceil(progress.queries_to_go), "more query is", "more queries are")
         return f" At the present estimates about {more} to be expected."
@@ -98,13 +98,14 @@ def gap_words(outlook: Outlook | None) -> list[str]:
     return [f"{behind}: {so_far}twice as many one of about {about(outlook.twice)}.", *epsilon_words(outlook.near)]
 
 
-def _between(ahead: Forecast) -> str:
+def between(ahead: Forecast) -> str:
+    """The range of a forecast."""
     if math.isinf(ahead.high):
-        return f"9 times of 10 at least {_rough(ahead.low):,}"
-    return f"8 times of 10 between {_rough(ahead.low):,} and {_rough(ahead.high):,}"
+        return f"9 times of 10 at least {rough(ahead.low):,}"
+    return f"8 times of 10 between {rough(ahead.low):,} and {rough(ahead.high):,}"
 
 
-def _rough(queries: float) -> int:
+def rough(queries: float) -> int:
     """Two digits, which is more than is known."""
     return math.ceil(queries) if queries < 100.0 else int(float(f"{queries:.2g}"))
 

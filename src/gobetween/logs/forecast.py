@@ -1,0 +1,106 @@
+"""How many more rows a log will need, with a range: the log goes on in worlds that its counts leave possible.
+
+Rows come in stretches: how often each arm is pulled in one is drawn, what it pays in sum is normal with the family's variance,
+and at its end the verdict is looked for. Each stretch adds 15% to the rows that came before it, of many arms and of long logs
+40%. How far worlds are played is a matter of work, never of the clock: one log, one forecast. Where the work is too much, less
+is said.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from gobetween.core.asked import stopper_for, threshold_for
+from gobetween.core.family import Family
+from gobetween.core.jit import ENABLED, index
+from gobetween.core.learnt import absorb_moments, copied_family, plug_in
+from gobetween.core.lifts import MANY
+from gobetween.core.question import Question
+from gobetween.core.state import Tally, fill, new_tally
+from gobetween.core.stopper import AnyStopper
+from gobetween.core.stopping import BY_COUNTS
+from gobetween.core.types import Floats
+from gobetween.simulation.worlds import LOG, WORLDS, Forecast, forecast_from, shrunk_means, world_stream
+
+STRETCH, LONGER = 0.15, 0.4  # the second of many arms, each of which takes its time, and of long logs, which do not
+LONG = 100_000  # rows
+FARTHEST = 1000  # times as many rows as there are
+#: What may be spent: arms that are looked at.
+WORK = 1_000_000 if ENABLED else 20_000
+LEAST_LOOKS = 30  # at each world: with fewer it is not begun
+
+Shares = Callable[[np.random.Generator], Floats]
+"""[K] how often a row pulls each arm, in a world of this stream; what they leave is silence."""
+
+
+class Start(NamedTuple):
+    """Where every world begins."""
+
+    question: Question
+    delta: float
+    law: Family  # what rewards are
+    family: Family  # the same at work, with what it has counted
+    tally: Tally
+    rows: int  # silence is among them
+
+    def rule(self) -> tuple[AnyStopper, Floats]:
+        """What says that the verdict is reached, and its threshold."""
+        K = len(self.tally.N_a)
+        constant = threshold_for(self.question, BY_COUNTS, K, self.delta, self.law)
+        return stopper_for(self.question, BY_COUNTS, K, self.law), np.array([constant])
+
+
+class World(NamedTuple):
+    """What may be true, and what has been counted in it by now."""
+
+    means: Floats
+    variances: Floats
+    shares: Floats
+    family: Family
+    tally: Tally
+    rng: np.random.Generator
+
+
+def forecast(start: Start, shares: Shares) -> Forecast | None:
+    """What is to be expected of a log that goes on like this; None where that is too much work. The median is ∞ where most
+    worlds take more than FARTHEST times the rows.
+    """
+    if LEAST_LOOKS * WORLDS * len(start.tally.N_a) > WORK:
+        return None
+    running, (stopper, constants) = {w: _world(start, shares, w) for w in range(WORLDS)}, start.rule()
+    waits, work, more, now = [math.inf] * WORLDS, WORK, 0, max(1, start.rows // 50)
+    stretch = STRETCH if len(start.tally.N_a) <= MANY and start.rows <= LONG else LONGER
+    while WORLDS - len(running) < LOG.enough and work >= 0 and now <= FARTHEST * start.rows:
+        work -= len(running) * len(start.tally.N_a)
+        for w, world in list(running.items()):
+            _go_on(start, world, now - more)
+            if stopper.judge(world.family, world.tally, index(start.rows + now), constants, index(0))[1]:
+                waits[w] = math.sqrt(max(1, more) * now)
+                del running[w]
+        more, now = now, max(now + 1, math.ceil((1.0 + stretch) * now))
+    found, end = forecast_from(waits, LOG), FARTHEST * start.rows
+    if found is None and now > end:  # that most worlds take longer is known then
+        return Forecast(math.inf, min(*waits, float(end)), math.inf)
+    return found
+
+
+def _world(start: Start, shares: Shares, w: int) -> World:
+    rng, family = world_stream(0, w), plug_in(start.family)
+    means = shrunk_means(family, (start.law.low, start.law.high), start.tally, rng)
+    variances = np.array([max(0.0, family.variance(mean)) for mean in means.tolist()])
+    tally = fill(new_tally(len(means)), start.tally.N_a, start.tally.S_a)
+    return World(means, variances, shares(rng), copied_family(start.family), tally, rng)
+
+
+def _go_on(start: Start, world: World, rows: int) -> None:
+    """A stretch of rows."""
+    shares = np.append(world.shares, max(0.0, 1.0 - world.shares.sum()))
+    n = world.rng.multinomial(rows, shares / shares.sum())[:-1]
+    noise = np.sqrt(n * world.variances) * world.rng.standard_normal(len(n))
+    N_a = world.tally.N_a + n
+    fill(world.tally, N_a, np.clip(world.tally.S_a + n * world.means + noise, start.law.low * N_a, start.law.high * N_a))
+    if not start.family.sums_suffice:
+        squares = world.variances * world.rng.chisquare(np.maximum(n - 1, 1e-9)) + noise**2 / np.maximum(1, n)
+        absorb_moments(world.family, n, np.array([world.means, noise, np.where(n > 0, squares, 0.0)]))
