@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from launcher import gobetween
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -74,9 +75,7 @@ def test_shell_snippets_run_from_top_to_bottom(tmp_path: Path) -> None:
         found = [command for name, text in snippets("sh") if name.startswith(page.name) for command in commands(text)]
         assert len(found) >= 4
         for command in found:
-            done = subprocess.run(
-                [sys.executable, "-m", "gobetween", *command], cwd=folder, capture_output=True, text=True, timeout=200
-            )
+            done = gobetween(folder, *command)
             assert done.returncode == 0, (command, done.stderr)
 
 

@@ -55,7 +55,7 @@ def test_json_has_the_documented_shape() -> None:
     data = plan(EXAMPLES / "experiment1.toml", "--delta", "0.1,0.01")
     assert list(data) == [
         "title", "format", "status", "unit", "proxy", "family", "best_arms", "hardest_rival", "T_star", "T_lower", "T_upper",
-        "iterations", "targets", "mediators", "arms", "price_of_mediation", "redundant", "design",
+        "iterations", "targets", "mediators", "arms", "price_of_mediation", "redundant", "design", "supports",
     ]  # fmt: skip
     assert data["T_star"] == pytest.approx(73.2842712, rel=1e-8)
     assert [target["delta"] for target in data["targets"]] == [0.1, 0.01]

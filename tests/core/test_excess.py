@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import betabinom, binom, gamma, nbinom, poisson
 from spread_streams import counts_until_raised, drawn, false_count_alarms, until_raised
+from strategies import plain_only
 
 import gobetween as gb
 from gobetween.core.alarms import LEVEL, count_alarms, excess_alarms
@@ -172,6 +173,7 @@ def test_parts_add_up_and_answers_can_be_taken_back(family: gb.Family, mean: flo
     assert alarm.words.startswith("No sign that rewards vary more than ")
 
 
+@plain_only
 def test_learners_and_logs_raise_it() -> None:
     family, rng = gb.Gamma(4.0), np.random.default_rng(3)
     x = drawn(family, np.full(200, 2.0), 4.0, rng)

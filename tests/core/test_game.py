@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from strategies import here
 
 import gobetween as gb
 from gobetween.core.certificate import certify, leader, new_point, relative_gap
@@ -98,7 +99,9 @@ def test_ties_and_unreachable_arms_give_uniform_weights() -> None:
 
 
 @pytest.mark.skipif(not ENABLED, reason="thousands of solves are for compiled code")
-@pytest.mark.parametrize("family", [gb.Gaussian(1.0), gb.Bernoulli(), gb.Poisson(), gb.Exponential()], ids=lambda f: f.name)
+@pytest.mark.parametrize(
+    "family", here([gb.Gaussian(1.0), gb.Bernoulli(), gb.Poisson(), gb.Exponential()]), ids=lambda f: f.name
+)
 def test_thousands_of_extreme_games(family: gb.Family) -> None:
     """Gaps 1e-6…1e3, entries 1e-12…1, twins and mixtures: bounds always true, the gap of 1e-9 met but for a handful."""
     rng = np.random.default_rng(2024)

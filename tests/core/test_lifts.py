@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from strategies import here
 
 import gobetween as gb
 from gobetween.core.eprocess import PRODUCT
@@ -13,7 +14,7 @@ from gobetween.core.ranks import Ranks, largest_evidence, least_evidence, least_
 from gobetween.core.state import Tally, fill, new_tally
 
 compiled = pytest.mark.skipif(not ENABLED, reason="so many arms are for compiled code")
-FAMILIES = (gb.Bernoulli(), gb.Gaussian(1.0), gb.Exponential())
+FAMILIES = here([gb.Bernoulli(), gb.Gaussian(1.0), gb.Exponential()])
 
 
 def scene(family: gb.Family, seed: int) -> tuple[Tally, Ranks]:

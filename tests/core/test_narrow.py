@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import plain_only
 from tie_paths import false_claims
 
 import gobetween as gb
@@ -163,6 +164,7 @@ def narrow_of(made: gb.Learner) -> Any:
     return stopper.ranks.pairing.narrow
 
 
+@plain_only
 def test_a_learner_keeps_it_and_a_correction_gives_it_up() -> None:
     made = learner({"a": [2.0, 2.2, 2.1, 2.3], "b": [1.0, 1.1, 1.3, 1.0]})
     again = gb.Learner.from_dict(json.loads(json.dumps(made.to_dict())))

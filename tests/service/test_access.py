@@ -271,7 +271,7 @@ def test_tokens_are_in_no_export_event_or_backup(cast: Cast, tmp_path: Path) -> 
     from gobetween.study.opening import backup_study
 
     study = cast.server.home.find("study").study("test")
-    secret = cast.tokens["mediator"].split("_")[2]
+    secret = cast.tokens["mediator"].split("_", 2)[2]
     assert secret not in "".join(study.lines())
     assert secret.encode() not in Path(study.store.place).read_bytes()
     assert study.store.tokens()

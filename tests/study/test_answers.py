@@ -118,7 +118,7 @@ def test_corrections(new: Callable[..., Study]) -> None:
 
 def test_a_voided_answer_counts_as_a_cancelled_query(new: Callable[..., Study]) -> None:
     """In the count and out of it (told, but waiting for an earlier one), and for the budget."""
-    changes: dict[str, Any] = {"family": "poisson", "budget": {"queries": 8}}
+    changes: dict[str, Any] = {"family": {"name": "gaussian", "sigma": 1.0}, "budget": {"queries": 8}}
     study, other = new(**changes), new(**changes)
     for each in (study, other):
         each.ask(6)

@@ -74,7 +74,7 @@ def test_with_answers_waited_for_only_cancelled_ones_are_missing(new: Callable[.
 
 
 def test_rewards_without_ends_have_no_worst(new: Callable[..., Study], clock: Clock) -> None:
-    study = new(**TWO, family="poisson")
+    study = new(**TWO, family={"name": "gaussian", "sigma": 1.0})
     study.ask()
     clock.now += 3600
     finish(study)

@@ -190,7 +190,7 @@ def test_a_webhook_that_fails_hangs_and_comes_back(lite: New, clock: Clock, monk
 
 
 def test_mails_go_to_the_mediator_or_to_those_who_lead(lite: New, clock: Clock) -> None:
-    names = [{"name": "x\r\nBcc: all@example.org", "policy": [0.5, 0.5, 0.0], "contact": "X <x@example.org>"}]
+    names = [{"name": "x\r\nBcc: all@example.org", "policy": [0.4, 0.4, 0.2], "contact": "X <x@example.org>"}]
     study = lite(notify=MAIL, title="Trial\r\nBcc: others@example.org", mediators=names)
     study.ask()
     with post_office() as office:
