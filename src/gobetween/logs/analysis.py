@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
+from functools import partial
 from typing import Unpack
 
 import numpy as np
@@ -116,7 +117,7 @@ def _in_parallel(options: LogOptions, sources: Sequence[Source], executor: Execu
 def report_of(options: LogOptions, stats: LogStats, along: Along | None, sources: tuple[str, ...]) -> LogReport:
     """What was read, as a report; the statistics get what was claimed on the way, and are refused where they cannot be used."""
     accepted(stats, options)
-    trail = () if along is None else trail_of(options, _shown(along, len(stats.arms)), len(stats.arms))
+    looks = tuple if along is None else partial(trail_of, options, _shown(along, len(stats.arms)), len(stats.arms))
     if along is not None:
         stats.claimed, stats.moments = claimed_along(options, stats, along), moments_along(stats, along)
     stats = stats.in_order()
@@ -160,7 +161,7 @@ def report_of(options: LogOptions, stats: LogStats, along: Along | None, sources
         disorder=stats.disorder,
         bad=tuple(stats.bad),
         bad_count=stats.bad_count,
-        trail=trail,
+        looks=looks,
         sources=sources,
         notes=remarks(stats, options),
         traffic=_traffic(stats, still) if options.question == BEST else None,

@@ -1,6 +1,8 @@
 """What a log says, as a value: the answer, what is missing, the alarms."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any, TextIO
@@ -94,8 +96,8 @@ class LogReport:
     disorder: BadRow | None
     bad: tuple[BadRow, ...]
     bad_count: int
-    trail: Trail
-    """(row, statistic, threshold) along the log."""
+    looks: Callable[[], Trail]
+    """Finds the trail, which takes longer than all else of a small log."""
     sources: tuple[str, ...]
     """What was read."""
     traffic: Traffic | None
@@ -113,6 +115,11 @@ class LogReport:
     def _repr_html_(self) -> str:
         cells = ((arm.arm, f"{arm.pulls:,}", *map(_shown, (arm.estimate, arm.low, arm.high))) for arm in self.arms)
         return html_table(self._answer(), ("arm", "rows", "estimate", "low", "high"), cells)
+
+    @cached_property
+    def trail(self) -> Trail:
+        """(row, statistic, threshold) along the log."""
+        return self.looks()
 
     @property
     def policy_alarms(self) -> tuple[Alarm, ...]:
@@ -143,8 +150,8 @@ class LogReport:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe: the shape of `gobetween logs analyse --json` (docs/logs.md)."""
-        data = asdict(replace(self, law=None, stretches=()))  # type: ignore[arg-type]  # it is left out
-        for key in ("N_ea", "S_ea", "law", "trail", "sources", "stretches"):
+        data = asdict(replace(self, law=None, stretches=(), looks=tuple))  # type: ignore[arg-type]  # they are left out
+        for key in ("N_ea", "S_ea", "law", "looks", "sources", "stretches"):
             del data[key]
         ahead = ("rows_forecast", self.rows_forecast), ("queries_forecast", self.queries_forecast)
         data |= {key: None if said is None else said._asdict() for key, said in ahead}
