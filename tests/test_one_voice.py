@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from launcher import gobetween
 from log_tables import table, write_csv
+from strategies import plain_only
 
 import gobetween as gb
 from gobetween.core.alarms import CHECKS, Alarm
@@ -182,6 +183,7 @@ def test_a_wrong_sigma_is_the_headline_of_learner_study_and_log() -> None:
     assert (fair.broken, [alarm.kind for alarm in fair.alarms]) == (None, ["scale", "drift", "drift", "policy-drift"])
 
 
+@plain_only
 def test_counts_that_vary_too_much_are_the_headline_of_learner_study_and_log() -> None:
     """Read in one pass, in parallel, as the beginning of a study and one by one; an answer that is taken out leaves no trace."""
     rng = np.random.default_rng(3)
