@@ -68,7 +68,8 @@ validity: .venv/dev ## statistical evidence at full size: docs/validity.md, docs
 
 stress: .venv/dev parts ## many more random examples, and what takes too long or breaks too much for every day: docs/stress.md
 	HYPOTHESIS_PROFILE=wild $(BIN)/python -m pytest tests/core/test_bound.py tests/core/test_geometry.py tests/files/test_problem_file.py \
-		tests/core/test_ranks.py tests/core/test_eprocess.py tests/core/test_questions.py tests/simulation/test_experiment.py
+		tests/core/test_ranks.py tests/core/test_eprocess.py tests/core/test_questions.py tests/core/test_doors.py tests/core/test_excess.py \
+		tests/core/test_game.py tests/core/test_lifts.py tests/core/test_narrow.py tests/simulation/test_experiment.py
 	GOBETWEEN_EXAMPLES=300 $(BIN)/python -m pytest tests/service/test_schema.py
 	$(BIN)/python -m pytest tests/stress
 
