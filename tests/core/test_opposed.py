@@ -10,7 +10,8 @@ from strategies import plain_only
 import gobetween as gb
 from gobetween.core.family import log_mixture
 from gobetween.core.missing import worst_answer
-from gobetween.core.opposed import least_beyond, opposite_ways
+from gobetween.core.opposed import least_beyond, opposite_ways, opposition
+from gobetween.core.questions import TopM
 from gobetween.core.state import fill, new_tally
 
 #: A question with means at first and later, between which its answer is turned round, and what is said then.
@@ -118,3 +119,18 @@ def test_eps_is_refused_where_a_mean_is_no_coordinate() -> None:
     for family in (gb.Gamma(2.0), gb.Exponential(), gb.Geometric(), gb.NegativeBinomial(1.5), gb.NegativeBinomial(1.0 / 12.0)):
         with pytest.raises(gb.ProblemError, match=f"epsilon-best is not offered for {family.name} rewards"):
             gb.EpsilonBest(0.1).check(3, family)
+
+
+def test_of_a_question_without_a_proof_nothing_is_said() -> None:
+    class Lowest(gb.Question):
+        """One more question, of which only what it must say is known."""
+
+        def ways(self, K: int) -> int:
+            return K
+
+    tally, nobody = fill(new_tally(3), np.array([90, 90, 90]), np.array([5.0, 80.0, 5.0])), np.zeros(1, np.int64)
+    reach = np.ones((1, 3), np.bool_)
+    assert opposition(TopM(1), gb.Bernoulli(), tally, (0,)) is not None
+    assert worst_answer(TopM(1), gb.Bernoulli(), tally, (1,), nobody, reach) is not None
+    assert opposition(Lowest(), gb.Bernoulli(), tally, (0,)) is None
+    assert worst_answer(Lowest(), gb.Bernoulli(), tally, (1,), nobody, reach) is None

@@ -26,7 +26,7 @@ from gobetween.core.family import Family, coordinate
 from gobetween.core.mixtures import log_gamma
 from gobetween.core.opposed import opposite_ways, opposite_words, opposition
 from gobetween.core.question import Question
-from gobetween.core.questions import BestArm
+from gobetween.core.questions import PROVEN, BestArm
 from gobetween.core.sizes import most_different, most_off
 from gobetween.core.spread import is_kept, log_spread_evidence, scale_of, squares
 from gobetween.core.state import Tally
@@ -167,7 +167,7 @@ def _alarm(kind: str, subject: str, log_e: float, limit: float, clause: str, mea
 def contradiction(facts: Facts) -> list[Alarm]:
     """Was an answer certain, and the opposite at another time?"""
     claimed, question = facts.claimed, facts.question
-    if claimed is None:
+    if claimed is None or not isinstance(question, PROVEN):
         return []
     arm, since = facts.arms[claimed.arm], numbered(claimed.since, facts.unit)
     rival = "another arm" if claimed.rival < 0 else repr(facts.arms[claimed.rival])

@@ -15,12 +15,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gobetween.core.eprocess import tangents_meet
+from gobetween.core.convex import Look, least_between
 from gobetween.core.families import Bernoulli, Bounded
 from gobetween.core.family import Family
 from gobetween.core.mixtures import CONJUGATE, LOG_WEIGHTS, TILTS
 from gobetween.core.question import Question, pairs_of
-from gobetween.core.questions import Threshold
+from gobetween.core.questions import PROVEN, Threshold
 from gobetween.core.state import Tally
 from gobetween.core.trials import Binomial
 from gobetween.core.types import Bools, Floats, Ints
@@ -28,7 +28,6 @@ from gobetween.core.types import Bools, Floats, Ints
 _USED = TILTS > 0.0
 _TILTS, _GAINS = TILTS[_USED], np.expm1(TILTS[_USED])
 _LOG_WEIGHTS = LOG_WEIGHTS[_USED] + math.log1p(-CONJUGATE)
-MOST_STEPS, CLOSE = 200, 1e-9
 MOST_PAIRS = 2000
 """Of another question than the best arm; with more it would take too long."""
 
@@ -42,8 +41,10 @@ def worst_answer(
     question: Question, family: Family, tally: Tally, answer: tuple[int, ...], missing: Ints, reach: Bools
 ) -> float | None:
     """A lower bound of the least evidence for an answer over its pairs and over all that missing answers could have been; None
-    where that would take too long.
+    where that would take too long, or for a question without a proof.
     """
+    if not isinstance(question, PROVEN):
+        return None
     if isinstance(question, Threshold):
         return worst_sides(family, tally, answer, question.theta, missing, reach)
     pairs = pairs_of(question, np.isin(np.arange(len(tally.N_a)), answer))
@@ -126,19 +127,11 @@ def _least(n_a: float, ones_a: float, n_b: float, zeros_b: float, shift: float =
     its tangents.
     """
 
-    def look(x: float) -> tuple[float, float, float]:
+    def look(x: float) -> Look:
         (up, rise), (down, fall) = _side(n_a, ones_a, x), _side(n_b, zeros_b, max(0.0, 1.0 - x - shift))
         return x, up + down, rise - fall
 
     left, right = look(0.0), look(1.0 - shift)
     if left[2] >= 0.0 or right[2] <= 0.0:
         return left[1] if left[2] >= 0.0 else right[1]
-    lower = -math.inf
-    for _ in range(MOST_STEPS):
-        (x, f, s), (y, g, r) = left, right
-        between, lower = tangents_meet(x, f, s, y, g, r)
-        new = look(between)
-        if min(f, g, new[1]) - lower <= CLOSE or not x < new[0] < y:
-            return lower
-        left, right = (new, right) if new[2] < 0.0 else (left, new)
-    return lower
+    return least_between(look, left, right)

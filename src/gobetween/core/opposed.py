@@ -8,20 +8,20 @@ import math
 
 import numpy as np
 
-from gobetween.core.eprocess import PRODUCT, log_evalue, tangents_meet
+from gobetween.core.convex import Look, least_between
+from gobetween.core.eprocess import PRODUCT, log_evalue
 from gobetween.core.family import Family, log_mixture
 from gobetween.core.question import Question
-from gobetween.core.questions import EpsilonBest, Threshold
+from gobetween.core.questions import PROVEN, EpsilonBest, Threshold
 from gobetween.core.state import Tally
 
-MOST_STEPS, CLOSE = 200, 1e-9
 Opposed = tuple[float, int, int]
 """Evidence, the arm i of the answer that it is about, and the rival b (i itself where a level decides)."""
 
 
 def opposition(question: Question, family: Family, tally: Tally, answer: tuple[int, ...]) -> Opposed | None:
-    """The evidence against an answer; None where estimates do not contradict it."""
-    if not tally.N_a.all():
+    """The evidence against an answer; None where estimates do not contradict it, or for a question without a proof."""
+    if not isinstance(question, PROVEN) or not tally.N_a.all():
         return None
     if isinstance(question, Threshold):
         return _across(question, family, tally, answer)
@@ -64,7 +64,7 @@ def least_beyond(family: Family, tally: Tally, b: int, i: int, eps: float) -> fl
     coordinates are means. −∞ where it is not least between the estimates.
     """
 
-    def look(x: float) -> tuple[float, float, float]:
+    def look(x: float) -> Look:
         up, rise = log_mixture(family, float(tally.N_a[b]), float(tally.S_a[b]), x, 1.0)
         down, fall = log_mixture(family, float(tally.N_a[i]), float(tally.S_a[i]), x - eps, -1.0)
         return x, up + down, rise + fall
@@ -72,12 +72,4 @@ def least_beyond(family: Family, tally: Tally, b: int, i: int, eps: float) -> fl
     left, right = look(float(tally.mu_hat[i]) + eps), look(float(tally.mu_hat[b]))
     if not left[2] < 0.0 < right[2]:
         return -math.inf
-    lower = -math.inf
-    for _ in range(MOST_STEPS):
-        (x, f, s), (y, g, r) = left, right
-        between, lower = tangents_meet(x, f, s, y, g, r)
-        new = look(between)
-        if min(f, g, new[1]) - lower <= CLOSE or not x < new[0] < y:
-            break
-        left, right = (new, right) if new[2] < 0.0 else (left, new)
-    return float(lower)
+    return least_between(look, left, right)

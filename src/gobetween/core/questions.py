@@ -193,6 +193,10 @@ class Threshold(NamedTuple("Threshold", [("theta", float)]), Question):
         )  # fmt: skip
 
 
+#: Of these docs/questions.md proves what speaks against an answer, and what missing answers could do to it at their worst.
+PROVEN = (BestArm, TopM, EpsilonBest, Threshold)
+
+
 @leaf
 def shifted_evidence(
     family: Family, mu_i: float, mu_b: float, w_i: float, w_b: float, eps: float
