@@ -10,10 +10,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from late_answers import SETTINGS, late
-from page import write
+from page import AT_MOST, add, at_most, table, write
 
 import gobetween as gb
-from gobetween.simulation.summary import exact_interval
 
 DELTA = 0.1
 LOOSE = 0.4
@@ -31,6 +30,9 @@ ENDING: tuple[tuple[gb.Family, float, float], ...] = (
     (gb.NegativeBinomial(1.5), 1.0, 0.2),
     (gb.Geometric(), 3.0, 0.35),
     (gb.Gamma(2.0), 1.0, 0.1),
+    (gb.Poisson(), 1.0, 0.15),
+    (gb.Exponential(), 1.0, 0.15),
+    (gb.Bounded(0.0, 1.0), 0.4, 0.07),
 )
 """Families with a mean, and a gap that can be told."""
 LATE_ENDING: tuple[tuple[gb.Family, float, float], ...] = ENDING[:2]
@@ -52,17 +54,18 @@ def instances() -> list[tuple[gb.Problem, gb.Question]]:
 
 def wrong_answers(runs: int = 10_000, most: int = 1500) -> list[str]:
     """The table."""
-    lines = ["| family | means | question | runs | answered | wrong | at most (95 %, exact) |", "|" + "---|" * 7]
+    lines = table("family", "means", "question", "runs", "answered", "wrong", AT_MOST)
     for problem, question in instances():
         result = gb.simulate(problem, deltas=DELTA, runs=runs, seed=7, max_steps=most, question=question)
-        answered = int((~result.censored).sum())
-        wrong = int((~result.correct & ~result.censored).sum())
-        high = exact_interval(wrong, runs)[1]
-        assert high <= DELTA, (problem, question, wrong)
-        means = ", ".join(f"{mean:g}" for mean in problem.means)
-        lines.append(f"| {problem.family.name} | {means} | `{question!r}` | {runs:,} | {answered:,} | {wrong} | {high:.2%} |")
-        print(lines[-1], flush=True)
+        answered, wrong = counts(result)
+        high = at_most(wrong, runs, DELTA, problem, question)
+        add(lines, problem.family.name, problem.means, f"`{question!r}`", runs, answered, wrong, high)
     return lines
+
+
+def counts(result: gb.Runs) -> tuple[int, int]:
+    """How many runs named an answer, and how many a wrong one."""
+    return int((~result.censored).sum()), int((~result.correct & ~result.censored).sum())
 
 
 def asked_near(family: gb.Family, base: float, gap: float) -> list[tuple[gb.Problem, gb.Question]]:
@@ -86,47 +89,37 @@ def asked_near(family: gb.Family, base: float, gap: float) -> list[tuple[gb.Prob
 
 def endings(runs: int = 10_000, most: int = 3000, worlds: Sequence[tuple[gb.Family, float, float]] = ENDING) -> list[str]:
     """Every family with every question that it knows, with gaps and a risk at which runs end."""
-    lines = ["| family | means | question | runs | answered | mean τ | wrong | at most (95 %, exact) |", "|" + "---|" * 8]
+    lines = table("family", "means", "question", "runs", "answered", "mean τ", "wrong", AT_MOST)
     for family, base, gap in worlds:
         for problem, question in asked_near(family, base, gap):
             result = gb.simulate(problem, deltas=LOOSE, runs=runs, seed=8, max_steps=most, question=question)
-            wrong = int((~result.correct & ~result.censored).sum())
-            high = exact_interval(wrong, runs)[1]
-            assert high <= LOOSE, (problem, question, wrong)
-            means = ", ".join(f"{mean:g}" for mean in problem.means)
-            counts = f"{runs:,} | {int((~result.censored).sum()):,} | {result.tau.mean():,.0f} | {wrong}"
-            lines.append(f"| {family.name} | {means} | `{question!r}` | {counts} | {high:.2%} |")
-            print(lines[-1], flush=True)
+            answered, wrong = counts(result)
+            high = at_most(wrong, runs, LOOSE, problem, question)
+            tau = f"{result.tau.mean():,.0f}"
+            add(lines, family.name, problem.means, f"`{question!r}`", runs, answered, tau, wrong, high)
     return lines
 
 
 def late_endings(runs: int = 10_000, most: int = 1500) -> list[str]:
     """Answers that come in batches or late, with gaps and a risk at which runs end."""
-    lines = ["| family | means | question | answers | runs | answered | wrong | at most (95 %, exact) |", "|" + "---|" * 8]
-    for family, base, gap in LATE_ENDING:
-        for problem, question in asked_near(family, base, gap):
-            for setting in SETTINGS:
-                answered, wrong = late(problem, question, setting == SETTINGS[1], LOOSE, runs, most)
-                high = exact_interval(wrong, runs)[1]
-                assert high <= LOOSE, (question, setting, wrong)
-                shown = f"{', '.join(f'{mean:g}' for mean in problem.means)} | `{question!r}` | {setting}"
-                lines.append(f"| {family.name} | {shown} | {runs:,} | {answered:,} | {wrong} | {high:.2%} |")
-                print(lines[-1], flush=True)
-    return lines
+    asked = [one for world in LATE_ENDING for one in asked_near(*world)]
+    return delayed(asked, LOOSE, runs, most)
 
 
 def late_answers(runs: int = 10_000, most: int = 300) -> list[str]:
+    """Answers that come in batches or late, where hardly any run ends."""
+    asked = [(gb.Problem(means, POLICIES, family=gb.Gaussian(1.0)), question) for means, question in LATE]
+    return delayed(asked, DELTA, runs, most)
+
+
+def delayed(asked: Sequence[tuple[gb.Problem, gb.Question]], delta: float, runs: int, most: int) -> list[str]:
     """The table of answers that come in batches or late."""
-    lines = ["| means | question | answers | runs | answered | wrong | at most (95 %, exact) |", "|" + "---|" * 7]
-    for means, question in LATE:
-        problem = gb.Problem(means, POLICIES, family=gb.Gaussian(1.0))
+    lines = table("family", "means", "question", "answers", "runs", "answered", "wrong", AT_MOST)
+    for problem, question in asked:
         for setting in SETTINGS:
-            answered, wrong = late(problem, question, setting == SETTINGS[1], DELTA, runs, most)
-            high = exact_interval(wrong, runs)[1]
-            assert high <= DELTA, (question, setting, wrong)
-            shown = f"{', '.join(f'{mean:g}' for mean in means)} | `{question!r}` | {setting}"
-            lines.append(f"| {shown} | {runs:,} | {answered:,} | {wrong} | {high:.2%} |")
-            print(lines[-1], flush=True)
+            answered, wrong = late(problem, question, setting == SETTINGS[1], delta, runs, most)
+            high = at_most(wrong, runs, delta, question, setting)
+            add(lines, problem.family.name, problem.means, f"`{question!r}`", setting, runs, answered, wrong, high)
     return lines
 
 

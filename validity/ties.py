@@ -15,7 +15,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from disorder import DELTA, SETTINGS, live
-from page import write
+from page import AT_MOST, add, at_most, table, write
 from rank_states import FAMILIES, Scene, bound, brute, largest_granted, rounding, scene
 from tie_paths import MODES, false_claims
 
@@ -78,7 +78,7 @@ def rivals(found: Scene) -> list[Scene]:
 
 def against_brute_force(states: int = 2000, kinds: Sequence[int] = range(len(FAMILIES))) -> list[str]:
     """The table of bounds."""
-    lines = ["| family | states | excess | states that decide | shortfall: median | 90% | 99% | refused |", "|" + "---|" * 8]
+    lines = table("family", "states", "excess", "states that decide", "shortfall: median", "90 %", "99 %", "refused")
     for kind in kinds:
         family = FAMILIES[kind]
         with ProcessPoolExecutor(2) as pool:
@@ -86,9 +86,7 @@ def against_brute_force(states: int = 2000, kinds: Sequence[int] = range(len(FAM
         over, short = float(found[:, 0].max()), found[~np.isnan(found[:, 1]), 1]
         assert over <= 0.0, (family, int(found[:, 0].argmax()), over)
         parts = np.quantile(short[np.isfinite(short)], [0.5, 0.9, 0.99])
-        cells = " | ".join([f"{len(short)}", *(f"{part:.3f}" for part in parts), f"{np.isinf(short).sum()}"])
-        lines.append(f"| {family.name} | {states:,} | none | {cells} |")
-        print(lines[-1], flush=True)
+        add(lines, family.name, states, "none", len(short), *(f"{part:.3f}" for part in parts), int(np.isinf(short).sum()))
     return lines
 
 
@@ -96,49 +94,40 @@ def ties(
     runs: int = 20_000, most: int = 5000, tied: Sequence[tuple[gb.Family, list[float], Sequence[int]]] = TIED
 ) -> list[str]:
     """P(sup ≥ 1/α) at ties, which must be at most α."""
-    lines = ["| family | means | sampling | " + " | ".join(f"α = {alpha}" for alpha in ALPHAS) + " |", "|" + "---|" * 6]
+    lines = table("family", "means", "sampling", *(f"α = {alpha}" for alpha in ALPHAS))
     for family, means, modes in tied:
         steps = most if family.name == "gaussian" else most // 5
         for mode in modes:
             counts = false_claims(family, means, mode, runs, steps, ALPHAS)
             for alpha, wrong in zip(ALPHAS, counts, strict=True):
                 assert exact_interval(wrong, runs, 0.999)[0] <= alpha, (family, means, mode, wrong)
-            cells = " | ".join(f"{wrong / runs:.4f}" for wrong in counts)
-            lines.append(f"| {family.name} | {', '.join(f'{m:g}' for m in means)} | {MODES[mode]} | {cells} |")
-            print(lines[-1], flush=True)
+            add(lines, family.name, means, MODES[mode], *(f"{wrong / runs:.4f}" for wrong in counts))
     return lines
 
 
 def near_ties(runs: int = 10_000, nearly: Sequence[tuple[gb.Family, list[float]]] = NEARLY) -> list[str]:
     """Wrong answers of whole runs."""
-    lines = ["| family | means | runs | mean τ | not stopped | wrong | at most (95%, exact) |", "|" + "---|" * 7]
+    lines = table("family", "means", "runs", "mean τ", "not stopped", "wrong", AT_MOST)
     for family, means in nearly:
         policies = 0.7 * np.eye(len(means)) + 0.3 / len(means)
         result = gb.simulate(
             gb.Problem(means, policies, family=family), gb.Tracking(), gb.EProcess(), DELTA, runs, seed=43, max_steps=20_000
         )
         wrong = int((~result.correct & ~result.censored).sum())
-        high = exact_interval(wrong, runs)[1]
-        assert high <= DELTA, (family, wrong)
-        shown = ", ".join(f"{m:g}" for m in means)
-        stopped = f"{result.tau.mean():,.0f} | {int(result.censored.sum())}"
-        lines.append(f"| {family.name} | {shown} | {runs:,} | {stopped} | {wrong} | {high:.2%} |")
-        print(lines[-1], flush=True)
+        high = at_most(wrong, runs, DELTA, family)
+        add(lines, family.name, means, runs, f"{result.tau.mean():,.0f}", int(result.censored.sum()), wrong, high)
     return lines
 
 
 def disorder(runs: int = 10_000, most: int = 100) -> list[str]:
     """Live learners at a near-tie whose answers come in batches, shuffled, or late when they are bad for arm 1."""
-    lines = ["| family | answers | runs | arm 1 named | at most (95%, exact) | arm 2 named |", "|" + "---|" * 6]
+    lines = table("family", "answers", "runs", "arm 1 named", AT_MOST, "arm 2 named")
     for family in (gb.Bernoulli(), gb.Gaussian(1.0)):
         for setting in SETTINGS:
             with ProcessPoolExecutor(2) as pool:
                 named = list(pool.map(partial(live, setting, 0.02, most, family=family), range(runs), chunksize=100))
             counts = [named.count(f"arm {a}") for a in (1, 2)]
-            high = exact_interval(counts[0], runs)[1]
-            assert high <= DELTA, (family, setting, counts)
-            lines.append(f"| {family.name} | {setting} | {runs:,} | {counts[0]} | {high:.2%} | {counts[1]} |")
-            print(lines[-1], flush=True)
+            add(lines, family.name, setting, runs, counts[0], at_most(counts[0], runs, DELTA, family, setting), counts[1])
     return lines
 
 

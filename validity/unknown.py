@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from page import write
+from page import AT_MOST, add, at_most, table, write
 from tie_paths import MODES
 from unknown_paths import false_claims
 
@@ -28,43 +28,37 @@ NEARLY = ([0.2, 0.0, 0.0, -0.2], [0.1, 0.0])
 
 def ties(runs: int = 20_000, most: int = 1000) -> list[str]:
     """P(sup ≥ 1/α) at ties, which must be at most α."""
-    lines = ["| means | spreads | sampling | " + " | ".join(f"α = {alpha}" for alpha in ALPHAS) + " |", "|" + "---|" * 6]
+    lines = table("means", "spreads", "sampling", *(f"α = {alpha}" for alpha in ALPHAS))
     for means, spreads, modes in TIED:
         for mode in modes:
             counts = false_claims(means, spreads, mode, runs, most, ALPHAS)
             for alpha, wrong in zip(ALPHAS, counts, strict=True):
                 assert exact_interval(wrong, runs, 0.999)[0] <= alpha, (means, spreads, mode, wrong)
-            shown = " | ".join(", ".join(f"{x:g}" for x in values) for values in (means, spreads))
-            lines.append(f"| {shown} | {MODES[mode]} | " + " | ".join(f"{wrong / runs:.4f}" for wrong in counts) + " |")
-            print(lines[-1], flush=True)
+            add(lines, means, spreads, MODES[mode], *(f"{wrong / runs:.4f}" for wrong in counts))
     return lines
 
 
 def near_ties(runs: int = 10_000, most: int = 2000) -> list[str]:
     """Wrong answers of whole runs."""
-    lines = ["| means | runs | answered | wrong | at most (95%, exact) |", "|" + "---|" * 5]
+    lines = table("means", "runs", "answered", "wrong", AT_MOST)
     for means in NEARLY:
         problem = gb.Problem(means, family=gb.Gaussian(sigma=None, expected=1.0))
         result = gb.simulate(problem, deltas=DELTA, runs=runs, seed=43, max_steps=most)
         wrong, answered = int((~result.correct & ~result.censored).sum()), int((~result.censored).sum())
-        high = exact_interval(wrong, runs)[1]
-        assert high <= DELTA, (means, wrong)
-        lines.append(f"| {', '.join(f'{m:g}' for m in means)} | {runs:,} | {answered:,} | {wrong} | {high:.2%} |")
-        print(lines[-1], flush=True)
+        add(lines, means, runs, answered, wrong, at_most(wrong, runs, DELTA, means))
     return lines
 
 
 def price(runs: int = 10_000) -> list[str]:
     """Mean queries with σ = 1 known and not known."""
-    lines = ["| problem | δ | σ known | not known | ratio | wrong, not known |", "|" + "---|" * 6]
+    lines = table("problem", "δ", "σ known", "not known", "ratio", "wrong, not known")
     for name, problem in (("Experiment 1", EXPERIMENT_1), ("Experiment 2", EXPERIMENT_2)):
         without = gb.Problem(problem.means, problem.policies, family=gb.Gaussian(sigma=None, expected=1.0))
         known, unknown = (gb.simulate(one, deltas=[0.1, 0.001], runs=runs, seed=9) for one in (problem, without))
         for j, delta in enumerate((0.1, 0.001)):
             one, other = known.tau[:, j].mean(), unknown.tau[:, j].mean()
             wrong = f"{int((~unknown.correct[:, j]).sum())} of {runs:,}"
-            lines.append(f"| {name} | {delta:g} | {one:,.0f} | {other:,.0f} | {other / one:.2f} | {wrong} |")
-            print(lines[-1], flush=True)
+            add(lines, name, f"{delta:g}", f"{one:,.0f}", f"{other:,.0f}", f"{other / one:.2f}", wrong)
     return lines
 
 
