@@ -54,7 +54,7 @@ bench: .venv/bench ## measure: the solver against others, the step, the runner, 
 rules: .venv/dev ## compare sampling and stopping rules on many instances: docs/rules.md, about 20 minutes
 	$(BIN)/python benchmarks/rule_pairs.py
 
-validity: .venv/dev ## statistical evidence at full size: docs/validity.md, docs/validity-ties.md, docs/validity-logs.md, docs/validity-forecast.md, docs/validity-log-forecast.md, docs/validity-questions.md, docs/validity-drift.md, docs/validity-unknown.md
+validity: .venv/dev ## statistical evidence at full size: docs/validity.md, docs/validity-ties.md, docs/validity-logs.md, docs/validity-forecast.md, docs/validity-log-forecast.md, docs/validity-questions.md, docs/validity-contradictions.md, docs/validity-drift.md, docs/validity-unknown.md
 	$(BIN)/python validity/rules.py
 	$(BIN)/python validity/scales.py
 	$(BIN)/python validity/ties.py
@@ -62,6 +62,7 @@ validity: .venv/dev ## statistical evidence at full size: docs/validity.md, docs
 	$(BIN)/python validity/forecast.py
 	$(BIN)/python validity/log_forecast.py
 	$(BIN)/python validity/questions.py
+	$(BIN)/python validity/contradictions.py
 	$(BIN)/python validity/drift.py
 	$(BIN)/python validity/unknown.py
 	$(BIN)/python validity/spread.py
