@@ -121,8 +121,8 @@ def test_a_snapshot_of_a_later_format_is_refused(store: Store, new: Callable[...
     study.ask()
     with store.writing(study.name) as record:
         event = {"seq": 2, "at": 0.0, "actor": "t", "kind": "note", "text": "", "key": "q", "part": 0}
-        record.write([event], [], {**(record.snapshot or {}), "format": 5})
-    words = r"a later version has kept this study \(snapshot format 5, not 4\): use a newer gobetween"
+        record.write([event], [], {**(record.snapshot or {}), "format": 6})
+    words = r"a later version has kept this study \(snapshot format 6, not 5\): use a newer gobetween"
     for act in (study.ask, study.status, study.pending):
         with pytest.raises(gb.StudyError, match=words):
             act()

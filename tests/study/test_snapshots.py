@@ -10,7 +10,7 @@ import pytest
 from study_parts import Clock, answer
 
 import gobetween as gb
-from gobetween.study import saved, transaction
+from gobetween.study import packing, saved, transaction
 from gobetween.study.record import Store
 from gobetween.study.state import Open, _columns, _queries
 from gobetween.study.study import Study
@@ -123,15 +123,30 @@ def test_queries_as_columns(n: int) -> None:
 def test_large_matrices_are_packed_and_read_back_exactly(new: Callable[..., Study], monkeypatch: pytest.MonkeyPatch) -> None:
     plain, packed = new(delta=1e-9), new(delta=1e-9)
     for study, large in ((plain, 10**6), (packed, 1)):
-        monkeypatch.setattr(saved, "LARGE", large)
+        for module in (saved, packing):
+            monkeypatch.setattr(module, "LARGE", large)
         rng = random.Random(8)
         for _ in range(40):
             answer(study, study.ask()[0], rng, (0.5, 0.5, 0.5))
         assert study.doctor() == []
     one, other = (study.look()[0].learner.to_dict() for study in (plain, packed))
-    assert (snapshot(plain)["learner"]["format"], snapshot(packed)["learner"]["format"]) == (1, 2)
+    assert (snapshot(plain)["learner"]["format"], snapshot(packed)["learner"]["format"]) == (1, 3)
+    assert (snapshot(plain)["format"], snapshot(packed)["format"]) == (4, 5)
+    assert "bytes" in snapshot(packed)["spec"]["policies"]
+    assert packed.spec == plain.spec
     assert len(snapshot(packed)["learner"]["N_ea"]["bytes"]) > 10
     monkeypatch.setattr(saved, "LARGE", 10**6)
+    before = {key: value for key, value in other.items() if key != "policies"}
+    before |= {"format": 2, "mediators": snapshot(plain)["learner"]["mediators"]}
+    assert gb.Learner.from_dict(before).to_dict() == gb.Learner.from_dict(one).to_dict()  # as an earlier version kept it
     again = gb.Learner.from_dict(other).to_dict()
     assert again == gb.Learner.from_dict(one).to_dict()
     assert again["format"] == 1
+
+
+def test_whatever_is_known_of_policies_is_packed_exactly() -> None:
+    rows = [[0.1 + 0.2, 0.7 - 1e-17, -0.0], None, [None, 0.0, None], [5e-324, 1.0, 0.0]] * 900
+    packed = packing.pack_rows(rows, 3)
+    assert packed is not None
+    assert repr(packing.unpack_rows(json.loads(json.dumps(packed)))) == repr(rows)
+    assert packing.pack_rows(rows[:100], 3) is None

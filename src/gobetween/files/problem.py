@@ -3,6 +3,7 @@
 Every mistake is one sentence with the path of the key, such as `mediators[2].policy`.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -224,6 +225,8 @@ def parse_policy(value: Any, arms: Sequence[str], path: str) -> Row | None:
         raise SpecError(
             f"{path} must be a list of {len(arms)} probabilities, one for each arm, or a table from arm to probability"
         )
+    if set(map(type, value)) == {float} and math.isfinite(sum(value)):  # what nearly all are, quickly
+        return tuple(value)
     row = tuple(None if p is None else number(p, f"{path}[{a}]") for a, p in enumerate(value))
     return row if any(p is not None for p in row) else None
 

@@ -1,5 +1,6 @@
 """Reading files, before anything heavy is imported."""
 
+import json
 import re
 import tomllib
 from functools import lru_cache
@@ -14,6 +15,10 @@ DEEPEST = 50  # tables inside tables
 #: A key of more parts than any file has; reading it would take time that grows with their square.
 _PART = r"""(?:"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|[\w-]++)"""
 _LONG_KEY = re.compile(rf"(?<![\w\"'-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{DEEPEST}}}")
+#: A line, or a few, that give a key a long list of numbers.
+_NUMBERS = re.compile(r"^([\w-]++[ \t]*+=[ \t]*+)(\[[-+.0-9eE,\s]{1000,}+\])[ \t]*+$", re.MULTILINE)
+_MARK = "\ue000"  # stands for a list that was read apart
+_MARKS = (_MARK, "\\u", "\\U")  # how a text may have it already
 
 
 def read_toml(path: str | PathLike[str]) -> dict[str, Any]:
@@ -23,6 +28,17 @@ def read_toml(path: str | PathLike[str]) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)  # a command looks at its file before it reads it
 def _parsed(path: str, text: str) -> dict[str, Any]:
+    lists: list[list[Any]] = []
+    if not any(mark in text for mark in (*_MARKS, '"""', "'''")):
+        try:
+            short = _NUMBERS.sub(lambda found: _read_apart(found, lists), text)
+            return {key: _filled(value, lists) for key, value in _loaded(path, short).items()}
+        except (SpecError, ValueError):  # what is wrong is said of the text as it stands
+            pass
+    return _loaded(path, text)
+
+
+def _loaded(path: str, text: str) -> dict[str, Any]:
     deep = SpecError(f"{path}: holds a number that is too long or tables that are nested too deeply")
     if _LONG_KEY.search(text):
         raise deep
@@ -35,6 +51,21 @@ def _parsed(path: str, text: str) -> dict[str, Any]:
     if _is_deep(data):
         raise deep
     return data
+
+
+def _read_apart(found: re.Match[str], lists: list[list[Any]]) -> str:
+    """Numbers are the same in JSON, whose parser reads them thirty times as fast."""
+    lists.append(json.loads(found[2]))
+    return f'{found[1]}"{_MARK}{len(lists) - 1}"'
+
+
+def _filled(value: Any, lists: list[list[Any]]) -> Any:
+    """The same with each list in its place."""
+    if isinstance(value, str) and value.startswith(_MARK):
+        return lists[int(value[1:])]
+    if isinstance(value, dict):
+        return {key: _filled(item, lists) for key, item in value.items()}
+    return [_filled(item, lists) for item in value] if isinstance(value, list) else value
 
 
 def _text(path: str | PathLike[str]) -> str:

@@ -11,9 +11,9 @@ from gobetween.errors import StoreError, StudyError
 from gobetween.files.rules import present
 from gobetween.study.events import row_after
 from gobetween.study.record import QueryRow, Store, StudyRecord
-from gobetween.study.saved import unpack
+from gobetween.study.saved import plain
 from gobetween.study.spec import StudySpec
-from gobetween.study.state import FORMAT, StudyState, up_to_date
+from gobetween.study.state import FORMAT, PRESENT, StudyState, up_to_date
 
 
 def examine(store: Store, name: str) -> list[str]:
@@ -81,7 +81,7 @@ def _replay(record: StudyRecord, state: StudyState, rows: dict[int, QueryRow], f
 def _seq_of(record: StudyRecord) -> Any:
     """The event that the snapshot was made after."""
     held = record.snapshot or {}
-    return held.get("seq", record.seq) if held.get("format") == FORMAT else record.seq
+    return held.get("seq", record.seq) if held.get("format") in PRESENT else record.seq
 
 
 def _compare_snapshots(state: StudyState, snapshot: Mapping[str, Any], found: list[str]) -> None:
@@ -90,7 +90,7 @@ def _compare_snapshots(state: StudyState, snapshot: Mapping[str, Any], found: li
     except StudyError as error:
         found.append(str(error))
         return
-    replayed = state.to_dict()
+    replayed = up_to_date(state.to_dict())
     if "clock" not in held:  # it was kept before there was one
         del replayed["clock"]
     if held["learner"].get("S_ea") is None:  # what alarms look at was not kept then
@@ -113,8 +113,8 @@ def _compare_snapshots(state: StudyState, snapshot: Mapping[str, Any], found: li
 
 def _plain(learner: Mapping[str, Any]) -> dict[str, Any]:
     """A saved learner with all its numbers as such, and its rules as they are called now."""
-    plain = {key: value.tolist() if hasattr(value, "tolist") else value for key, value in unpack(learner).items()}
-    return {"most": 0.0, "plan": None} | _renamed(plain)
+    found = {key: value.tolist() if hasattr(value, "tolist") else value for key, value in plain(learner).items()}
+    return {"most": 0.0, "plan": None} | _renamed(found)
 
 
 def _renamed(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """A learner, saved: everything it knows, JSON-safe, and back. One made anew asks exactly what the old one would have asked."""
 
-import base64
-import zlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,49 +12,46 @@ from gobetween.core.policies import json_row
 from gobetween.core.state import Tally, fill
 from gobetween.errors import ProblemError
 from gobetween.files.rules import parse_family, parse_question, rule_from_dict, rule_to_dict
-from gobetween.study.setup import new_setup
+from gobetween.study.packing import LARGE, pack, unpack
+from gobetween.study.setup import Setup, new_setup
 from gobetween.study.watched import Watched
 
 if TYPE_CHECKING:
     from gobetween.study.learner import Learner
 
 FORMAT = 1
-PACKED = 2  # the same with large matrices as bytes
-MATRICES = {"N_ea": "<i8", "S_ea": "<f8", "R": "<f8", "estimated": "<f8"} | {
+PACKED = 3  # the same with large matrices packed; policies were not in format 2
+MATRICES = {"policies": "<f8", "N_ea": "<i8", "S_ea": "<f8", "R": "<f8", "estimated": "<f8"} | {
     "drift_N_a": "<i8",
     "drift_S_a": "<f8",
     "drift_N_ea": "<i8",
 }
-LARGE = 10_000  # numbers of a matrix from which on it is packed
 
 
 def save(learner: "Learner") -> dict[str, Any]:
     """Everything, JSON-safe."""
-    return pack(_said(learner))
-
-
-def pack(data: dict[str, Any]) -> dict[str, Any]:
-    """The same with large matrices of numbers as text of their compressed bytes, which is read a hundred times as fast."""
-    packed = {}
-    for key, kind in MATRICES.items():
-        matrix = np.asarray(data.get(key, ()), kind)
-        if matrix.size < LARGE:
-            continue
-        text = base64.b64encode(zlib.compress(matrix.tobytes(), 1)).decode()
-        packed[key] = {"shape": list(matrix.shape), "bytes": text}
+    data = _said(learner)
+    matrices = {key: np.asarray(data.get(key, ()), kind) for key, kind in MATRICES.items()}
+    packed = {key: pack(matrix) for key, matrix in matrices.items() if matrix.size >= LARGE}
     return data | packed | {"format": PACKED} if packed else data
 
 
-def unpack(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What `pack` was given."""
-    if data.get("format") != PACKED:
+def plain(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A saved learner with its matrices as such, and each mediator with its policy."""
+    if data.get("format") not in (2, PACKED):
         return dict(data)
-    plain = {}
-    for key, kind in MATRICES.items():
-        if isinstance(value := data.get(key), Mapping):
-            read = np.frombuffer(zlib.decompress(base64.b64decode(value["bytes"])), kind)
-            plain[key] = read.reshape(value["shape"])
-    return {**data, **plain, "format": FORMAT}
+    found = dict(data) | {"format": FORMAT}
+    found |= {key: unpack(data[key], kind) for key, kind in MATRICES.items() if isinstance(data.get(key), Mapping)}
+    if "policies" in found:
+        found["mediators"] = dict(zip(found["mediators"], map(json_row, found.pop("policies")), strict=True))
+    return found
+
+
+def _cast(setup: Setup) -> dict[str, Any]:
+    """The mediators with what is known of their policies; many of them apart, as a matrix."""
+    if setup.policies.size >= LARGE:
+        return {"mediators": list(setup.mediators), "policies": setup.policies}
+    return {"mediators": {name: json_row(setup.policies[e]) for e, name in enumerate(setup.mediators)}}
 
 
 def _said(learner: "Learner") -> dict[str, Any]:
@@ -64,7 +59,7 @@ def _said(learner: "Learner") -> dict[str, Any]:
     return {
         "format": FORMAT,
         "arms": list(learner.arms),
-        "mediators": {name: json_row(setup.policies[e]) for e, name in enumerate(learner.mediators)},
+        **_cast(setup),
         "costs": setup.costs.tolist(),
         "family": setup.family.to_dict(),
         "delta": setup.delta,
@@ -97,9 +92,9 @@ def load(data: Mapping[str, Any]) -> "Learner":
     """The learner that `save` described."""
     from gobetween.study.learner import Learner
 
-    data = unpack(data)
+    data = plain(data)
     if data.get("format") != FORMAT:
-        raise ProblemError(f"format = {data.get('format')!r}: this version reads formats {FORMAT} and {PACKED}")
+        raise ProblemError(f"format = {data.get('format')!r}: this version reads formats {FORMAT} to {PACKED}")
     setup = new_setup(
         data["arms"],
         data["mediators"],

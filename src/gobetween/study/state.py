@@ -17,10 +17,13 @@ from gobetween.files.rules import present
 from gobetween.study.events import COUNTS, Event, kind_of
 from gobetween.study.learner import Learner
 from gobetween.study.moments import as_moments
+from gobetween.study.packing import pack_rows, unpack_rows
 from gobetween.study.spec import StudySpec
 from gobetween.study.watched import as_claimed, as_spread
 
 FORMAT = 4
+PACKED = 5  # the same with large policies packed
+PRESENT = (FORMAT, PACKED)
 
 
 @dataclass(slots=True)
@@ -307,8 +310,7 @@ class StudyState:
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe; its size does not grow with the log, only with open queries and with answers that wait for them."""
         return {
-            "format": FORMAT,
-            "spec": self.spec.to_dict(),
+            **_kept(self.spec),
             "learner": self.learner.to_dict(),
             "open": _columns(self.open),
             "lost": _columns(self.lost),
@@ -350,6 +352,14 @@ class StudyState:
         return state
 
 
+def _kept(spec: StudySpec) -> dict[str, Any]:
+    """The spec, with large policies packed, and the format that this is."""
+    policies = pack_rows(spec.policies, len(spec.arms))
+    if policies is None:
+        return {"format": FORMAT, "spec": spec.to_dict()}
+    return {"format": PACKED, "spec": {**spec.to_dict(), "policies": policies}}
+
+
 def _columns(queries: Mapping[int, Open]) -> dict[str, list[Any]]:
     """Queries as columns, for there may be very many; one that says the same of all says it once."""
     columns = {name: [getattr(query, name) for query in queries.values()] for name in Open.__annotations__}
@@ -371,8 +381,10 @@ def up_to_date(given: Mapping[str, Any]) -> dict[str, Any]:
     found = data.get("format")
     if found == FORMAT:
         return data
+    if found == PACKED:
+        return data | {"format": FORMAT, "spec": {**data["spec"], "policies": unpack_rows(data["spec"]["policies"])}}
     if found not in (1, 2, 3):
-        raise StudyError(f"a later version has kept this study (snapshot format {found}, not {FORMAT}): use a newer gobetween")
+        raise StudyError(f"a later version has kept this study (snapshot format {found}, not {PACKED}): use a newer gobetween")
     was_open = {number: Open(**query) for number, query in data["open"]}
     data |= {"format": FORMAT, "first_format": found, "open": _columns(was_open), "lost": _columns({}), "jumps": []}
     data.pop("seq", None)

@@ -12,7 +12,7 @@ from gobetween.study.events import Event, Verdict, row_after
 from gobetween.study.notify import ANSWERS, messages_of, overdue, waits
 from gobetween.study.record import QueryRow, StudyRecord
 from gobetween.study.spec import StudySpec
-from gobetween.study.state import FORMAT, StudyState
+from gobetween.study.state import PRESENT, StudyState
 
 BACK, FORWARD = 60.0, 180 * 86400.0  # seconds by which the clock of a store may go without a word
 PER_EVENT = 65536  # characters of a snapshot that each event since may cost
@@ -178,7 +178,9 @@ class Transaction:
         What has changed the spec is always in it, and what an earlier version has kept is written anew.
         """
         held = self.record.snapshot
-        if held is None or held.get("format") != FORMAT or any(event["kind"] in ("edited", "added") for event in self.events):
+        if held is None or held.get("format") not in PRESENT:
+            return True
+        if any(event["kind"] in ("edited", "added") for event in self.events):
             return True
         behind = self.events[-1]["seq"] - held.get("seq", self.record.seq)
         return bool(behind >= self.lag and behind * PER_EVENT >= self.record.weight)
@@ -247,7 +249,7 @@ def state_of(record: StudyRecord) -> StudyState:
         if record.snapshot is None:
             return StudyState(StudySpec.from_dict(record.spec))
         state = StudyState.from_dict(record.snapshot)
-        last = seq = record.snapshot.get("seq", record.seq) if record.snapshot["format"] == FORMAT else record.seq
+        last = seq = record.snapshot.get("seq", record.seq) if record.snapshot["format"] in PRESENT else record.seq
         for event in record.events(seq) if seq < record.seq else ():
             state.apply(event)
             last = event["seq"]
