@@ -4,10 +4,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from gobetween.core.alarms import count_alarms, scale_alarms
 from gobetween.core.excess import ROWS, add_counts, excess_values, log_excess_evidence, log_mixed, rows_of
 from gobetween.core.families import Exponential, Gamma, Poisson
 from gobetween.core.family import Family
+from gobetween.core.scale import count_alarms, scale_alarms
 from gobetween.core.spread import add_reward, add_rewards, log_spread_evidence, new_spread
 from gobetween.core.trials import Binomial, Geometric, NegativeBinomial
 from gobetween.core.types import Floats, Ints

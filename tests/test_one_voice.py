@@ -16,7 +16,8 @@ from log_tables import table, write_csv
 from strategies import plain_only
 
 import gobetween as gb
-from gobetween.core.alarms import CHECKS, Alarm
+from gobetween.core.alarm import Alarm
+from gobetween.core.alarms import CHECKS
 from gobetween.logs.options import LogOptions
 from gobetween.logs.reading import count_logs
 from gobetween.pages.log import sentences

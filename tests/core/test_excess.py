@@ -8,7 +8,7 @@ from spread_streams import counts_until_raised, drawn, false_count_alarms, until
 from strategies import plain_only
 
 import gobetween as gb
-from gobetween.core.alarms import LEVEL, count_alarms, excess_alarms
+from gobetween.core.alarm import LEVEL
 from gobetween.core.excess import (
     ROWS,
     SHAPES,
@@ -23,6 +23,7 @@ from gobetween.core.excess import (
     watches,
 )
 from gobetween.core.families import Poisson
+from gobetween.core.scale import count_alarms, excess_alarms
 from gobetween.core.spread import add_reward, add_rewards, add_spread, new_spread
 from gobetween.core.types import Floats, Ints
 from gobetween.simulation.summary import exact_interval

@@ -11,7 +11,7 @@ from long_paths import answers_needed, small_problem
 from strategies import here
 
 import gobetween as gb
-from gobetween.core.alarms import log_difference
+from gobetween.core.confounding import log_difference
 from gobetween.core.conjugate import beta_mixture, gamma_mixture
 from gobetween.core.eprocess import PRODUCT, log_evalue
 from gobetween.core.evidence import arm_reports

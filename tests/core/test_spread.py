@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from spread_streams import false_alarms, rows_until_raised, spread_of
 
-from gobetween.core.alarms import LEVEL, scale_alarms
+from gobetween.core.alarm import LEVEL
+from gobetween.core.scale import scale_alarms
 from gobetween.core.spread import add_reward, add_spread, log_spread_evidence, new_spread, squares
 from gobetween.simulation.summary import exact_interval
 

@@ -7,16 +7,10 @@ import numpy as np
 import pytest
 
 import gobetween as gb
-from gobetween.core.alarms import (
-    Facts,
-    alarms_of,
-    confounding_alarms,
-    log_difference,
-    log_policy_evidence,
-    most_difference,
-    policy_alarms,
-    visible_share,
-)
+from gobetween.core.acting import log_policy_evidence, policy_alarms, visible_share
+from gobetween.core.alarm import Facts
+from gobetween.core.alarms import alarms_of
+from gobetween.core.confounding import confounding_alarms, log_difference, most_difference
 from gobetween.core.jit import ENABLED
 from gobetween.core.types import Floats, Ints
 from gobetween.core.visible import least_visible

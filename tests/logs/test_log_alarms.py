@@ -7,7 +7,9 @@ import pytest
 from log_tables import POLICIES, table
 
 import gobetween as gb
-from gobetween.core.alarms import LEVEL, log_difference, log_kt, log_policy_evidence, policy_alarms
+from gobetween.core.acting import log_kt, log_policy_evidence, policy_alarms
+from gobetween.core.alarm import LEVEL
+from gobetween.core.confounding import log_difference
 from gobetween.pages.log import sentences
 from gobetween.simulation.summary import exact_interval
 

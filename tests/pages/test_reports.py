@@ -12,7 +12,7 @@ from parts import browser_page
 from study_parts import Clock
 
 import gobetween as gb
-from gobetween.core.alarms import Alarm
+from gobetween.core.alarm import Alarm
 from gobetween.pages import figures, history
 from gobetween.pages import study as study_page
 from gobetween.pages.blocks import Block, Grid, Picture, Section, Text

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from gobetween.core.alarms import Alarm, Facts, alarms_of
+from gobetween.core.alarm import Alarm, Facts
+from gobetween.core.alarms import alarms_of
 from gobetween.core.asked import BEST
 from gobetween.core.evidence import Evidence, NearTie
 from gobetween.core.family import Family

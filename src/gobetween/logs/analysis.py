@@ -8,7 +8,7 @@ from typing import Unpack
 
 import numpy as np
 
-from gobetween.core.alarms import Facts
+from gobetween.core.alarm import Facts
 from gobetween.core.asked import BEST
 from gobetween.core.drift import split_at
 from gobetween.core.evidence import (

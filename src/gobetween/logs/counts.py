@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.core.alarms import Claimed
+from gobetween.core.claimed import Claimed
 from gobetween.core.drift import Course, Moment, moderate
 from gobetween.core.family import Family
 from gobetween.core.learnt import absorb_moments

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from gobetween.core.alarms import Alarm
+from gobetween.core.alarm import Alarm
 from gobetween.core.drift import split_at
 from gobetween.core.family import Family
 from gobetween.core.types import Floats, Ints

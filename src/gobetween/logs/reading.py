@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gobetween.core.alarms import Claimed
 from gobetween.core.asked import BEST, stopper_for, threshold_for
+from gobetween.core.claimed import Claimed
 from gobetween.core.drift import Moment, moderate, split_after, split_at
 from gobetween.core.evidence import Evidence, next_look, weigh
 from gobetween.core.family import Family

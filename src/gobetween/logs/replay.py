@@ -12,7 +12,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from gobetween.core.alarms import LEVEL
+from gobetween.core.alarm import LEVEL
 from gobetween.core.asked import BEST, sampler_for, stopper_for, threshold_for
 from gobetween.core.drift import log_policy_drift, split_after, split_at, split_weight
 from gobetween.core.family import Family

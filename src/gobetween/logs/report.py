@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from gobetween.core.alarms import Alarm
+from gobetween.core.alarm import Alarm
 from gobetween.core.asked import BEST
 from gobetween.core.evidence import ArmReport, NearTie
 from gobetween.core.family import Family

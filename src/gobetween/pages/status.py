@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gobetween.core.alarms import Alarm
+from gobetween.core.alarm import Alarm
 from gobetween.core.asked import BEST
 from gobetween.core.visible import about
 from gobetween.export import numbered, some

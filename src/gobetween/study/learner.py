@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gobetween.core.absence import among, follow, hand_back, time_of
-from gobetween.core.alarms import Alarm, Claimed, Facts, broken_by
+from gobetween.core.alarm import Alarm, Facts
+from gobetween.core.alarms import broken_by
 from gobetween.core.asked import BEST, sampler_for, stopper_for, threshold_for
+from gobetween.core.claimed import Claimed
 from gobetween.core.drift import Moment
 from gobetween.core.evidence import Evidence, likeliest, weigh
 from gobetween.core.exact import add_exactly, replace_answer

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gobetween.core.absence import planned
-from gobetween.core.alarms import Alarm
+from gobetween.core.alarm import Alarm
 from gobetween.core.evidence import ArmReport, arm_reports, in_play
 from gobetween.core.examiner import Examiner
 from gobetween.core.sampler import AnySampler

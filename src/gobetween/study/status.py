@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, TypedDict, cast
 
-from gobetween.core.alarms import Alarm
+from gobetween.core.alarm import Alarm
 from gobetween.core.evidence import NearTie
 from gobetween.core.voice import against, broken, family_words
 from gobetween.export import html_table, json_safe

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.core.alarms import Claimed
+from gobetween.core.claimed import Claimed
 from gobetween.core.family import Family
 from gobetween.core.question import Question
 from gobetween.core.spread import add_reward, add_spread, new_spread, scale_of
