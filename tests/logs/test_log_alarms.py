@@ -7,7 +7,7 @@ import pytest
 from log_tables import POLICIES, table
 
 import gobetween as gb
-from gobetween.core.acting import log_kt, log_policy_evidence, policy_alarms
+from gobetween.core.acting import log_against, log_policy_evidence, policy_alarms
 from gobetween.core.alarm import LEVEL
 from gobetween.core.confounding import log_difference
 from gobetween.pages.log import sentences
@@ -49,7 +49,7 @@ def test_alarms_are_what_they_are_said_to_be() -> None:
     for i, a in enumerate(draws):
         log_e += np.log((counts[a] + 0.5) / (i + 1.5)) - np.log(policy[a])
         counts[a] += 1
-    assert log_kt(counts, policy) == pytest.approx(log_e, abs=1e-9)
+    assert log_against(counts, policy) == pytest.approx(log_e, abs=1e-9)
     for family, grid in ((gb.Bernoulli(), np.linspace(1e-6, 1 - 1e-6, 4001)), (gb.Gaussian(1.0), np.linspace(-5, 5, 4001))):
         n, S = np.array([30, 200, 7]), np.array([12.0, 130.0, 1.0])
         values = []

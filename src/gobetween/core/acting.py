@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gobetween.core.alarm import LEVEL, Alarm, Facts, alarm_of, with_size, with_visible
-from gobetween.core.mixtures import log_gamma
+from gobetween.core.mixtures import log_kt
 from gobetween.core.sizes import most_off
 from gobetween.core.types import Floats, Ints
 from gobetween.core.visible import about, least_visible
@@ -78,7 +78,7 @@ def visible_share(n: int, policy: Floats, limit: float) -> float | None:
     declared, loss = np.array([p, 1.0 - p]), math.log(4.0 * K) if K > 2 else 0.0
 
     def evidence(d: float) -> float:
-        return log_kt(n * np.array([p + side * d, 1.0 - p - side * d]), declared) - loss
+        return log_against(n * np.array([p + side * d, 1.0 - p - side * d]), declared) - loss
 
     return least_visible(evidence, math.sqrt(p * (1.0 - p) / n), share, limit)
 
@@ -97,30 +97,23 @@ def log_policy_evidence(counts: Ints, policy: Floats) -> float:
     half KT, which learns one number, and half the likelihood ratio of "never shown", which learns none.
     """
     support = policy > 0.0
-    together = log_kt(counts, policy)
+    together = log_against(counts, policy)
     K, n = int(support.sum()), int(counts.sum())
     if K < 3 or math.isinf(together):  # two arms: one against the rest is the same again
         return together
     c, p = counts[support].astype(np.float64), policy[support]
     rest = np.log1p(-np.minimum(p, 1.0 - 1e-16))
-    mixture = log_gamma(c + 0.5) + log_gamma(n - c + 0.5) - math.lgamma(n + 1.0) - math.log(math.pi)
-    alone = mixture - c * np.log(p) - (n - c) * rest
+    alone = log_kt(np.stack([c, n - c], axis=1)) - c * np.log(p) - (n - c) * rest
     never = -n * rest[c == 0]
     parts = np.concatenate([[together - math.log(2.0)], alone - math.log(4.0 * K), never - math.log(4.0 * K)])
     top = float(parts.max())
     return top + math.log(float(np.exp(parts - top).sum()))
 
 
-def log_kt(counts: Ints, policy: Floats) -> float:
+def log_against(counts: Ints | Floats, policy: Floats) -> float:
     """Ln of the Krichevsky–Trofimov mixture over the policy's likelihood: a martingale if the policy is right."""
     support = policy > 0.0
     if counts[~support].any():
         return math.inf
-    seen, probabilities = counts[support], policy[support]
-    K, n = len(seen), float(seen.sum())  # counts that are expected need not be whole
-    mixture = (
-        math.lgamma(K / 2)
-        - math.lgamma(n + K / 2)
-        + float((log_gamma(np.asarray(seen + 0.5, np.float64)) - math.lgamma(0.5)).sum())
-    )
-    return mixture - float(seen @ np.log(probabilities))
+    seen = np.asarray(counts[support], np.float64)  # what is expected need not be whole
+    return float(log_kt(seen) - seen @ np.log(policy[support]))
