@@ -34,7 +34,21 @@ def listed(names: Sequence[str]) -> str:
 
 def some(names: Sequence[str], most: int = 10) -> str:
     """The first of many names, and how many more there are."""
-    return f"{', '.join(map(repr, names[:most]))} and {len(names) - most:,} more" if len(names) > most else listed(names)
+    return shortened([repr(name) for name in names], most) if len(names) > most else listed(names)
+
+
+def shortened(words: Sequence[str], most: int = 10) -> str:
+    """Words with commas; of many the first, and how many more there are."""
+    return ", ".join(words[:most]) + (f" and {len(words) - most:,} more" if len(words) > most else "")
+
+
+def choices(given: object, names: Sequence[str], most: int = 10) -> str:
+    """The names there are instead of the one that was given; of many those that look most like it."""
+    if len(names) <= most:
+        return ", ".join(map(repr, names))
+    from difflib import get_close_matches
+
+    return some(get_close_matches(str(given), names, most, 0.0) + [""] * (len(names) - most), most)
 
 
 def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -16,7 +16,7 @@ from gobetween.cli.terminal import show, target
 from gobetween.cli.verb import leave
 from gobetween.cli.work import small_log
 from gobetween.errors import StudyError, without_passwords
-from gobetween.export import numbered
+from gobetween.export import numbered, shortened
 from gobetween.files.paths import path_of
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def command(log: Source, file: str, store: str | None, as_json: bool) -> None:
     else:
         from gobetween.pages.log import account_sentences
 
-        lines.append(f"the study begins from {numbered(found.stats.rows, 'row')} of {', '.join(logs)}")
+        lines.append(f"the study begins from {numbered(found.stats.rows, 'row')} of {shortened(logs)}")
         lines += account_sentences(found.report)
         if receipt.alarm is not None and found.report.broken is None:
             lines.append(receipt.alarm)

@@ -12,6 +12,7 @@ from gobetween.core.mixtures import log_kt
 from gobetween.core.sizes import most_off
 from gobetween.core.types import Floats, Ints
 from gobetween.core.visible import about, least_visible
+from gobetween.export import some
 
 
 def policy(facts: Facts) -> list[Alarm]:
@@ -55,7 +56,7 @@ def _with_share(alarm: Alarm, counts: Ints, row: Sequence[float] | None, facts: 
         outside = [facts.arms[a] for a in np.flatnonzero((policy == 0.0) & (counts > 0)).tolist()]
         if not outside:
             return with_visible(alarm, 0.0, "any arm outside its support would have shown", unit) if facts.visible else alarm
-        return with_size(alarm, ", ".join(map(repr, outside)), float(counts[policy == 0.0].sum() / counts.sum()))
+        return with_size(alarm, some(outside), float(counts[policy == 0.0].sum() / counts.sum()))
     if alarm.raised:
         one, share, said = most_off(counts, policy)
         what = repr(facts.arms[one]) if one < len(facts.arms) else "silence"

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from gobetween.core.problem import check_policy, in_order
 from gobetween.core.types import Bools, Floats
 from gobetween.errors import ProblemError
+from gobetween.export import choices
 
 Policy = ArrayLike | Sequence[float | None] | Mapping[str, float] | AbstractSet[str] | None
 """Probabilities in the order of the arms or by name; a set with the names of the arms that it may pull; or None."""
@@ -63,7 +64,7 @@ def support_row(names: Any, arms: Sequence[str], what: str) -> Floats:
     """[K] NaN for the arms that are named, 0 for others."""
     for name in names:
         if name not in arms:
-            raise ProblemError(f"{what} names {name!r}: choose from {', '.join(map(repr, arms))}")
+            raise ProblemError(f"{what} names {name!r}: choose from {choices(name, arms)}")
     if not names:
         raise ProblemError(f"{what} is empty: name the arms that it may pull, or say nothing of it")
     return np.array([np.nan if arm in names else 0.0 for arm in arms])

@@ -13,7 +13,7 @@ from gobetween.core.registry import as_family
 from gobetween.core.types import Floats, Ints
 from gobetween.core.unknown import UnknownSigma
 from gobetween.errors import Fix, ProblemError
-from gobetween.export import html_table
+from gobetween.export import choices, html_table, some
 
 ROW_TOLERANCE = 1e-9
 SHOWN = 20  # arms and mediators in a notebook
@@ -180,7 +180,7 @@ def in_order(values: Mapping[str, float], names: Sequence[str], what: str, missi
     """Values by name in the order of the names."""
     for name in values:
         if name not in names:
-            raise ProblemError(f"{what} names {name!r}: choose from {', '.join(map(repr, names))}")
+            raise ProblemError(f"{what} names {name!r}: choose from {choices(name, names)}")
     return [values.get(name, missing) for name in names]
 
 
@@ -222,8 +222,7 @@ def unreachable_arms(policies: ArrayLike) -> Ints:
 
 def nobody_pulls(arms: Sequence[str]) -> ProblemError:
     """Of arms that no mediator ever pulls."""
-    names = ", ".join(map(repr, arms))
-    return ProblemError(f"no mediator ever pulls {names}: drop these arms or add a mediator who can pull them")
+    return ProblemError(f"no mediator ever pulls {some(arms)}: drop these arms or add a mediator who can pull them")
 
 
 def _array(values: ArrayLike, what: str, ndim: int) -> Floats:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gobetween.errors import GoBetweenError, SpecError, Where, spelled
+from gobetween.export import choices
 from gobetween.files.paths import is_writable_text
 
 #: What Problem calls it → the tables and their key in a file.
@@ -85,8 +86,8 @@ def only(table: Mapping[str, Any], known: Collection[str], prefix: str) -> None:
     """Refuse unknown keys."""
     for key in table:
         if key not in known:
-            choices = f"choose from {', '.join(known)}" if known else "there is none here"
-            raise SpecError(f"{prefix}{key} is not a known key: {choices}")
+            said = ", ".join(known) if len(known) <= 30 else choices(key, list(known))
+            raise SpecError(f"{prefix}{key} is not a known key: {f'choose from {said}' if known else 'there is none here'}")
 
 
 def typed(value: Any, kind: Any, path: str, what: str) -> Any:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from gobetween.core.problem import Problem
 from gobetween.core.question import Question
 from gobetween.errors import SpecError
+from gobetween.export import choices
 from gobetween.files.fields import naming, number, only, show, tables, text, typed, unique_name, whole
 from gobetween.files.rules import Named, family_in, parse_question, parse_rule
 from gobetween.files.toml import read_toml
@@ -237,5 +238,5 @@ def parse_support(value: Any, arms: Sequence[str], path: str) -> Row | None:
         raise SpecError(f"{path} = {show(value)}: must be a list with the names of the arms that this mediator may pull")
     for i, name in enumerate(value):
         if name not in arms:
-            raise SpecError(f"{path}[{i}] = {show(name)} is no arm: choose from {', '.join(map(repr, arms))}")
+            raise SpecError(f"{path}[{i}] = {show(name)} is no arm: choose from {choices(name, arms)}")
     return None if set(value) == set(arms) else tuple(None if arm in value else 0.0 for arm in arms)

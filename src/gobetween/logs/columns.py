@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gobetween.errors import Fix, LogError
+from gobetween.export import choices
 
 FILE, FOLDER = "filename", "folder"  # the columns of files' names and of their folders', where a log has none of that name
 
@@ -60,9 +61,10 @@ class Columns:
             if present.count(name) > 1:
                 raise LogError(f"{source}: has {present.count(name)} columns named {name!r}: rename one")
             if name not in present:
-                own = [name for name in present if name not in (FILE, FOLDER)]
-                there = ", ".join(map(repr, own[:20])) + (f" and {len(own) - 20} more" if len(own) > 20 else "") or "none"
-                raise LogError(f"{source}: has no column {name!r} (it has {there})", fix=Fix("columns"))
+                own = [str(name) for name in present if name not in (FILE, FOLDER)]
+                raise LogError(
+                    f"{source}: has no column {name!r} (it has {choices(name, own, 20) or 'none'})", fix=Fix("columns")
+                )
         return found
 
 

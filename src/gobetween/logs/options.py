@@ -15,6 +15,7 @@ from gobetween.core.registry import as_family, as_question
 from gobetween.core.spread import works_on_totals
 from gobetween.core.types import Floats
 from gobetween.errors import Fix, LogError
+from gobetween.export import choices
 from gobetween.logs.columns import Columns
 from gobetween.logs.filters import Filter
 from gobetween.logs.style import Style, separator_of
@@ -117,7 +118,7 @@ class LogOptions:
         self.style, self.filter  # noqa: B018 - both refuse what they cannot read
         for name in self.only or ():
             if self.arms is not None and name not in self.arms:
-                raise LogError(f"only {name!r}: is none of the arms {', '.join(map(repr, self.arms[:20]))}")
+                raise LogError(f"only {name!r}: is none of the arms {choices(name, self.arms)}")
 
     @property
     def style(self) -> Style:

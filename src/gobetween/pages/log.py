@@ -8,7 +8,7 @@ import numpy as np
 from gobetween.core.asked import BEST
 from gobetween.core.visible import about
 from gobetween.core.voice import against, near_words, question_words
-from gobetween.export import numbered, some
+from gobetween.export import numbered, shortened, some
 from gobetween.logs.ahead import ASKED, Advice
 from gobetween.logs.forecast import FARTHEST
 from gobetween.logs.replay import Replay
@@ -34,7 +34,7 @@ def sections(found: LogReport, files: Sequence[str]) -> list[Section]:
         *alarms(found),
         Text(lines[0], "lead" if found.broken is None else "alarm"),
         *(Text(line) for line in lines[1:]),
-        Text(f"Read: {', '.join(files)}", "note"),
+        Text(f"Read: {shortened(files)}", "note"),
     ]
     pictures: list[Block] = []
     if found.trail:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gobetween.core.evidence import ArmReport
-from gobetween.export import numbered
+from gobetween.export import numbered, shortened
 from gobetween.files.rules import word
 from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
 from gobetween.pages.figures import arm_shares, estimates, evidence_trail, mediator_shares, queries_over_time
@@ -75,7 +75,7 @@ def _about(status: Status, spec: StudySpec) -> list[tuple[str, str]]:
         ("Evidence", f"{status.statistic:.2f} of {status.threshold:.2f} nats"),
         ("Answers", f"{status.counted:,} counted, {status.told:,} told"),
         ("Budget", _budget(status)),
-        *([] if log is None else [("Began from", f"{numbered(log['rows'], 'row')} of {', '.join(log['files'])}")]),
+        *([] if log is None else [("Began from", f"{numbered(log['rows'], 'row')} of {shortened(log['files'])}")]),
     ]
 
 

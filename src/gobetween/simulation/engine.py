@@ -27,6 +27,7 @@ from gobetween.core.stopper import AnyStopper
 from gobetween.core.stopping import EProcess
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import ProblemError
+from gobetween.export import choices
 from gobetween.files.rules import word
 from gobetween.simulation.runs import Runs, together
 
@@ -142,7 +143,7 @@ def believed_policies(problem: Problem, declared: Any) -> Floats:
     if isinstance(declared, Mapping):
         for name in declared:
             if name not in problem.mediators:
-                raise ProblemError(f"declared names {name!r}: choose from {', '.join(map(repr, problem.mediators))}")
+                raise ProblemError(f"declared names {name!r}: choose from {choices(name, problem.mediators)}")
         declared = [declared.get(name) for name in problem.mediators]
     rows = list(declared) if isinstance(declared, Iterable) else []
     if len(rows) != problem.E:

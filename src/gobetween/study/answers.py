@@ -1,6 +1,7 @@
 """Answers as the learner counts them: the place of the arm, and the reward; checked before anything changes."""
 
 from gobetween.errors import Fix, ProblemError
+from gobetween.export import choices
 from gobetween.study.setup import Setup
 
 Answer = tuple[int, float]
@@ -14,7 +15,7 @@ class TellError(ProblemError):
 def place(name: object, names: tuple[str, ...], what: str) -> int:
     """Where a name stands; unknown ones are refused."""
     if name not in names:
-        raise TellError(f"{what} {name!r} is not known: choose one of {', '.join(map(repr, names))}")
+        raise TellError(f"{what} {name!r} is not known: choose one of {choices(name, names)}")
     return names.index(str(name))
 
 

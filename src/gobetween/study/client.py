@@ -14,6 +14,7 @@ from uuid import uuid4
 from gobetween import errors
 from gobetween.core.policies import Policy
 from gobetween.errors import Fix, GoBetweenError, StoreError, StudyError
+from gobetween.export import some
 from gobetween.study.events import Event
 from gobetween.study.record import PATIENCE
 from gobetween.study.spec import StudySpec, as_list
@@ -67,7 +68,7 @@ class Client:
         if self._named is None:
             found = [str(one["study"]) for one in self.studies()]
             if len(found) != 1:
-                raise StudyError(f"{self.url} serves {len(found)} studies: name one of {', '.join(map(repr, found))}")
+                raise StudyError(f"{self.url} serves {len(found)} studies: name one of {some(found)}")
             self._named = found[0]
         return self._named
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from gobetween.core.spread import is_kept, unit_of
 from gobetween.errors import Fix, StudyError
-from gobetween.export import json_safe
+from gobetween.export import choices, json_safe
 from gobetween.files.fields import number
 from gobetween.files.problem import parse_policy
 from gobetween.logs.counts import LogStats
@@ -23,8 +23,7 @@ def presence(kind: str, mediator: str) -> Command[Receipt]:
 
     def work(tx: Transaction) -> Receipt:
         if mediator not in tx.state.spec.mediators:
-            names = ", ".join(map(repr, tx.state.spec.mediators))
-            raise StudyError(f"mediator {mediator!r} is not known: choose one of {names}")
+            raise StudyError(f"mediator {mediator!r} is not known: choose one of {choices(mediator, tx.state.spec.mediators)}")
         if mediator in tx.state.retired and kind == "available":
             raise StudyError(f"mediator {mediator!r} was retired, for good: another one has another name", fix=Fix("join"))
         if (mediator in tx.state.away) == (kind == "away"):
@@ -60,7 +59,7 @@ def retire(name: str, what: str) -> Command[Receipt]:
         state = tx.state
         names, gone = (state.spec.arms, state.retired_arms) if what == "arm" else (state.spec.mediators, state.retired)
         if name not in names:
-            raise StudyError(f"{what} {name!r} is not known: choose one of {', '.join(map(repr, names))}")
+            raise StudyError(f"{what} {name!r} is not known: choose one of {choices(name, names)}")
         if name in gone:
             return Receipt(recorded=False)
         if what == "mediator" and len(gone) + 1 == len(names):

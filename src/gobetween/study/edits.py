@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gobetween.errors import Fix, StudyError
+from gobetween.export import choices, shortened, some
 from gobetween.study.checks import short
 from gobetween.study.events import Event
 from gobetween.study.spec import EDITABLE, StudySpec, begun_with, differences
@@ -24,8 +25,8 @@ def changes_to(stored: Mapping[str, Any], spec: StudySpec, begun: bool) -> Chang
     changes = differences(stored, begun_with(stored, spec) if begun else spec)
     for field, (old, new) in changes.items() if begun else ():
         if field in NAMES.values() and _is_renaming(old, new):
-            others = ", ".join(f"{b!r} where the study has {a!r}" for a, b in zip(old, new, strict=True) if a != b)
-            raise StudyError(f"{field}: there is {others}: undo that", fix=Fix("rename"))
+            others = [f"{b!r} where the study has {a!r}" for a, b in zip(old, new, strict=True) if a != b]
+            raise StudyError(f"{field}: there is {shortened(others)}: undo that", fix=Fix("rename"))
         if field in NAMES.values():
             _refuse_cast(field, old, new)
         if field not in EDITABLE or field in NAMES.values():
@@ -36,7 +37,7 @@ def changes_to(stored: Mapping[str, Any], spec: StudySpec, begun: bool) -> Chang
 def _refuse_cast(field: str, old: Sequence[str], new: Sequence[str]) -> None:
     """Somebody more or less, which a file alone does not bring about."""
     more, gone = [name for name in new if name not in old], [name for name in old if name not in new]
-    begun, names = f"{field} cannot change, the study has begun", ", ".join(map(repr, more or gone))
+    begun, names = f"{field} cannot change, the study has begun", some(more or gone)
     if more and not gone and field == "arms":
         raise StudyError(
             f"{begun} and shares its risk among the arms it began with, not {names}: undo that, or begin a new study"
@@ -62,7 +63,7 @@ def renamed(spec: StudySpec, old: str, new: str, what: str | None) -> tuple[str,
         raise StudyError(f"{old!r} is the name of an arm and of a mediator", fix=Fix("which-name"))
     if not homes:
         known = [name for word, field in NAMES.items() if what in (None, word) for name in getattr(spec, field)]
-        raise StudyError(f"{what or 'name'} {old!r} is not known: choose one of {', '.join(map(repr, known))}")
+        raise StudyError(f"{what or 'name'} {old!r} is not known: choose one of {choices(old, known)}")
     names = list(getattr(spec, homes[0]))
     if new in names and new != old:
         raise StudyError(f"{new!r} is the name of another of the {homes[0]}: names must differ")

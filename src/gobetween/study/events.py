@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 from gobetween.errors import StudyError
-from gobetween.export import numbered
+from gobetween.export import numbered, shortened
 from gobetween.study.record import QueryRow
 
 Event = dict[str, Any]
@@ -198,7 +198,7 @@ KINDS: Mapping[str, Kind] = {
         Kind(
             "absorbed",
             ("files", "N_ea", "S_ea", "spread", "claimed", "moments", "silent"),
-            lambda event: f"began from {numbered(sum(map(sum, event['N_ea'])), 'row')} of {', '.join(event['files'])}",
+            lambda event: f"began from {numbered(sum(map(sum, event['N_ea'])), 'row')} of {shortened(event['files'])}",
         ),
         Kind("asked", ("query", "mediator", "until", "worker", "top_up", "reissue_of", "around"), _asked, _one, row=_opened),
         Kind("taken", ("query", "mediator", "worker", "until"), _plain, row=_taken),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from gobetween import __version__
 from gobetween.errors import Fix, GoBetweenError, StoreError, StudyError
+from gobetween.export import some
 from gobetween.files.paths import path_of
 from gobetween.files.toml import read_toml
 from gobetween.study.checks import check_some_text
@@ -68,7 +69,7 @@ def _opened(store: Store, name: str | None, actor: str | None, spec: StudySpec |
         if not names:
             raise StudyError(f"{store.place} holds no study", fix=Fix("create"))
         if len(names) > 1:
-            raise StudyError(f"{store.place} holds {len(names)} studies: name one of {', '.join(map(repr, names))}")
+            raise StudyError(f"{store.place} holds {len(names)} studies: name one of {some(names)}")
         name = names[0]
         if spec is None:
             return Study(store, name, actor)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from gobetween.core.visible import about
 from gobetween.core.voice import epsilon_words, near_words
-from gobetween.export import listed, numbered
+from gobetween.export import numbered, shortened, some
 from gobetween.simulation.worlds import Forecast
 from gobetween.study.missing import jump_words, missing_condition, missing_words
 from gobetween.study.outlook import Outlook
@@ -14,6 +14,7 @@ from gobetween.study.state import StudyState
 from gobetween.study.transaction import verdict_words
 
 MOST_NAMES = 8
+MOST_GROUPS = 5  # of arms that some who are away reach
 
 
 def sentence(state: StudyState, progress: Progress) -> str:
@@ -76,9 +77,7 @@ def in_play_words(names: Sequence[str], K: int, delta: float) -> str:
     if not out:
         return "Every arm can still be the best."
     rest = "the other arm is" if out == 1 else f"the other {out:,} arms are"
-    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
-    shown = ", ".join(map(repr, names[:MOST_NAMES])) + more if more else listed(names)
-    return f"Still in play: {shown}; {rest} not the best (wrong with probability at most {delta:g})."
+    return f"Still in play: {some(names, MOST_NAMES)}; {rest} not the best (wrong with probability at most {delta:g})."
 
 
 def more_words(progress: Progress, ahead: Forecast | None, outlook: Outlook | None, cost_to_go: float | None) -> list[str]:
@@ -112,12 +111,13 @@ def rough(queries: float) -> int:
 
 def _why_unknown(progress: Progress) -> str:
     """Why nobody can say how many queries it takes, where that is known."""
-    unseen = [repr(arm.arm) for arm in progress.arms if not arm.pulls]
+    unseen = [arm.arm for arm in progress.arms if not arm.pulls]
     estimates = sorted(arm.estimate for arm in progress.arms if arm.estimate is not None)
     if not estimates:
         return ""
     if unseen:
-        return f" How many queries that takes cannot be said yet: {', '.join(unseen)} has not been seen."
+        verb = "has" if len(unseen) == 1 else "have"
+        return f" How many queries that takes cannot be said yet: {some(unseen)} {verb} not been seen."
     if estimates[-1] == estimates[-2]:
         return " How many queries that takes cannot be said yet: the best estimates are equal."
     return ""
@@ -130,7 +130,7 @@ def assumptions(state: StudyState, progress: Progress) -> list[str]:
     found = []
     if log is not None:
         found.append(
-            f"{log['rows']:,} of the counted answers came from a log ({', '.join(log['files'])}): the guarantee holds for log "
+            f"{log['rows']:,} of the counted answers came from a log ({shortened(log['files'])}): the guarantee holds for log "
             "and study together if the log is complete, its rows were not chosen by reward, and its arms are the same as now."
         )
     if progress.waiting_for is not None:
@@ -168,12 +168,12 @@ def retired_words(state: StudyState) -> list[str]:
         return []
     one = len(state.retired_arms) == 1
     it, was, pays = ("it", "was", "it pays") if one else ("them", "were", "they pay")
-    gone = f"{listed(state.retired_arms)} {was} retired: the answer is about the arms that remain"
+    gone = f"{some(state.retired_arms)} {was} retired: the answer is about the arms that remain"
     return [f"{gone}, holds for whatever reason that was done, and says nothing of {it}; what {pays} is kept and not counted."]
 
 
 def out_of_reach(state: StudyState) -> list[str]:
-    """Arms that only mediators who are away reach, a sentence for each group; an unknown policy may reach every arm."""
+    """Arms that only mediators who are away reach, a sentence for each of the first groups; an unknown policy may reach all."""
     if state.stopped is not None:
         return []
     open_ = {query.mediator for query in state.open.values()}  # whose answers may still come
@@ -185,7 +185,9 @@ def out_of_reach(state: StudyState) -> list[str]:
         reaching = tuple(name for name, row in policies.items() if row is None or row[a] != 0.0)
         if reaching and not open_.intersection(reaching) and set(reaching) <= set(state.away):
             arms.setdefault(reaching, []).append(a)
-    return [_only(state, mediators, group) for mediators, group in arms.items()]
+    found = [_only(state, mediators, group) for mediators, group in list(arms.items())[:MOST_GROUPS]]
+    rest = sum(map(len, list(arms.values())[MOST_GROUPS:]))
+    return [*found, f"Likewise {numbered(rest, 'more arm')} that only others who are away can reach."] if rest else found
 
 
 def _only(state: StudyState, mediators: tuple[str, ...], arms: list[int]) -> str:
@@ -193,7 +195,7 @@ def _only(state: StudyState, mediators: tuple[str, ...], arms: list[int]) -> str
     sure = all(row is not None and None not in row for row in (rows[name] for name in mediators))
     verb = "can reach" if not sure else "reaches" if len(mediators) == 1 else "reach"
     gone = set(mediators) <= set(state.retired)
-    words = f"Only {listed(mediators)} ({'retired' if gone else 'away'}) {verb} {listed([state.spec.arms[a] for a in arms])}"
+    words = f"Only {some(mediators)} ({'retired' if gone else 'away'}) {verb} {some([state.spec.arms[a] for a in arms])}"
     back = "before somebody who does is taken in" if gone else "before they are back"
     pulls = {arm.arm: arm.pulls for arm in state.learner.progress.arms}
     if all(pulls[state.spec.arms[a]] for a in arms):

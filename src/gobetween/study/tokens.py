@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gobetween.errors import Fix, StudyError
+from gobetween.export import choices
 from gobetween.study.checks import check_text
 from gobetween.study.record import Store, TokenRow
 from gobetween.study.study import Study
@@ -61,7 +62,7 @@ def new_token(study: Study, mediator: str | None, days: float | None, label: str
 def _place(study: Study, mediator: str) -> int:
     names: Sequence[str] = study.spec.mediators
     if mediator not in names:
-        raise StudyError(f"mediator {mediator!r} is not known: choose one of {', '.join(map(repr, names))}")
+        raise StudyError(f"mediator {mediator!r} is not known: choose one of {choices(mediator, names)}")
     return names.index(mediator)
 
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from gobetween.core.voice import broken_words
 from gobetween.errors import AlarmError, Fix, StoreError, StudyError
-from gobetween.export import numbered
+from gobetween.export import numbered, some
 from gobetween.study.events import Event, Verdict, row_after
 from gobetween.study.notify import ANSWERS, messages_of, overdue, waits
 from gobetween.study.record import QueryRow, StudyRecord
@@ -284,7 +284,7 @@ def why_nothing(state: StudyState) -> StudyError | None:
     if not state.askable:
         away = [name for name in state.away if name not in state.retired]
         verb = "is" if len(away) == 1 else "are"
-        return StudyError(f"nobody can be asked: {', '.join(map(repr, away))} {verb} away", fix=Fix("back"))
+        return StudyError(f"nobody can be asked: {some(away)} {verb} away", fix=Fix("back"))
     return None
 
 
