@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.core.difference import least_total, total_at
+from gobetween.core.difference import alike, least_total, total_at
 from gobetween.core.drift import Course, log_policy_drift, log_reward_drift, split_at, split_weight
 from gobetween.core.excess import POISSON, log_excess_evidence, watches
 from gobetween.core.family import Family, coordinate
@@ -259,9 +259,11 @@ def drift(facts: Facts) -> list[Alarm]:
         return []
     limit, found = math.log(len(facts.arms) / LEVEL), []
     log_e, best = log_reward_drift(facts.family, course, limit, facts.hasty)
+    N = np.array([moment.N_a for moment in course.moments])
+    middle = np.argmax(np.minimum(N, course.end.N_a - N), axis=0)  # [K] the split with most answers on both sides
     for a in np.flatnonzero(log_e >= (limit if facts.hasty else -1e300)).tolist():
         alarm = _drift_alarm(facts, course, a, int(best[a]), float(log_e[a]), limit)
-        found.append(_with_change(alarm, facts, course, a) if facts.visible and not alarm.raised else alarm)
+        found.append(_with_change(alarm, facts, course, a, int(middle[a])) if facts.visible and not alarm.raised else alarm)
     return found
 
 
@@ -282,9 +284,8 @@ def _sides(course: Course, i: int, a: int) -> tuple[Ints, Floats]:
     return np.array([N[a], end.N_a[a] - N[a]]), np.array([S[a], end.S_a[a] - S[a]])
 
 
-def _with_change(alarm: Alarm, facts: Facts, course: Course, a: int) -> Alarm:
+def _with_change(alarm: Alarm, facts: Facts, course: Course, a: int, i: int) -> Alarm:
     """An alarm that was not raised, and how large a change would have had to be, at the split that shows it best."""
-    i = int(np.argmax([_sides(course, i, a)[0].min() for i in range(len(course.moments))]))
     j = course.moments[i].j
     visible = visible_difference(facts.family, *_sides(course, i, a), alarm.limit - split_weight(j))[1]
     when = f"about {facts.unit} {split_at(j):,}"
@@ -413,11 +414,13 @@ def visible_difference(family: Family, n: Ints, S: Floats, limit: float) -> tupl
     one = int(np.argmax(np.minimum(n, total - n)))
     up, down = family.high - mean, mean - family.low
     side, room = (1.0, up) if up >= down else (-1.0, down)
-    counts, first = n.astype(np.float64), np.arange(len(n)) == one
+    others, many = np.unique(np.delete(n, one), return_counts=True)  # as data are expected, those with one count are alike
+    counts, times = np.append(n[one], others).astype(np.float64), np.append(1.0, many.astype(np.float64))
+    first = np.arange(len(counts)) == 0
 
     def evidence(d: float) -> float:
         sums = counts * (mean + side * d * first)
-        return float(total_at(family, counts, sums, coordinate(family, sums.sum() / total))[0])
+        return float(total_at(family, counts, sums, times, coordinate(family, (times * sums).sum() / total))[0])
 
     error = math.sqrt(family.variance(mean) * (1.0 / n[one] + 1.0 / (total - n[one]))) or min(1.0, room) / total
     return one, least_visible(evidence, error, room, limit)
@@ -490,7 +493,7 @@ def log_difference(family: Family, n: Ints, S: Floats, enough: float = -math.inf
 
     Any point evaluated bounds it from above: once it is known to be under `enough`, that bound is returned.
     """
-    return float(least_total(family, n.astype(np.float64), np.ascontiguousarray(S, np.float64), enough))
+    return float(least_total(family, *alike(n, S)[:3], enough))
 
 
 def most_difference(family: Family, n: Ints, S: Floats) -> float:

@@ -186,13 +186,14 @@ def in_order(values: Mapping[str, float], names: Sequence[str], what: str, missi
 
 def check_policy(row: Floats, e: int, arms: Sequence[str], mediator: str, silent: bool) -> None:
     """Refuse a row of policies that is not a distribution over the arms (with silent: less than one)."""
-    for a, p in enumerate(row):
+    fine = (row == 0.0) | ((row >= SMALLEST) & (row <= 1.0 + ROW_TOLERANCE))
+    for a in np.flatnonzero(~fine).tolist():
+        p = float(row[a])
         what, where = f"= {p:g} (mediator {mediator!r}, arm {arms[a]!r})", ("policies", e, a)
         if 0.0 < p < SMALLEST:
             raise ProblemError(f"{what} is too small for double precision: write 0", where=where)
-        if not 0.0 <= p <= 1.0 + ROW_TOLERANCE:
-            hint = "; divide percentages by 100" if 1.0 < p <= 100.0 else ""
-            raise ProblemError(f"{what}: a probability is a number from 0 to 1{hint}", where=where)
+        hint = "; divide percentages by 100" if 1.0 < p <= 100.0 else ""
+        raise ProblemError(f"{what}: a probability is a number from 0 to 1{hint}", where=where)
     total = float(row.sum())
     if total > 1.0 + ROW_TOLERANCE or (total < 1.0 - ROW_TOLERANCE and not silent):
         hint = "at most 1" if silent else "1 (to 1e-9: give enough digits)"
