@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 from strategies import here, plain_only, problems
 
 import gobetween as gb
+import gobetween.core.bound as bounds
+from gobetween.core import large
+from gobetween.core.game import Workspace, new_workspace
 
 MEANS = [1.5, 1.0, 0.7, 0.5]
 POLICIES = [[0.1, 0.8, 0.1, 0.0], [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.1, 0.8], [0.2, 0.0, 0.4, 0.4]]
@@ -249,6 +252,32 @@ def test_sizes_and_shapes(K: int, E: int) -> None:
     lower, upper = naive.certificate(bound)
     assert bound.T_lower == pytest.approx(float(lower), rel=1e-11)
     assert bound.T_upper == pytest.approx(float(upper), rel=1e-11)
+
+
+@pytest.mark.parametrize("everyone_matters", [False, True])
+def test_of_many_arms_and_mediators_a_few_are_solved_at_a_time(everyone_matters: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, K, E = np.random.default_rng(1), 40, 30
+    policies, means = rng.dirichlet(np.full(K, 0.05), size=E) + 1e-6, rng.random(K)
+    if everyone_matters:  # each arm has a mediator of its own, and all rivals are as close
+        policies, means = np.eye(K) + 1e-6, np.array([1.0] + [0.0] * (K - 1))
+    problem = gb.Problem(means, policies / policies.sum(axis=1, keepdims=True), family=gb.Gaussian(1.0))
+    whole, sizes = gb.lower_bound(problem), list[tuple[int, int]]()
+
+    def noted(K: int, E: int) -> Workspace:
+        sizes.append((K, E))
+        return new_workspace(K, E)
+
+    monkeypatch.setattr(bounds, "LARGE", 1)
+    monkeypatch.setattr(large, "FEW", 4)
+    monkeypatch.setattr(large, "new_workspace", noted)
+    found = gb.lower_bound(problem)
+    assert (found.T_lower, found.T_upper) == pytest.approx((whole.T_lower, whole.T_upper), rel=1e-8)
+    lower, upper = naive.certificate(found)
+    assert (found.T_lower, found.T_upper) == pytest.approx((float(lower), float(upper)), rel=1e-11)
+    assert len(sizes) > 1
+    assert (sizes[-1] == (K, K)) if everyone_matters else sizes[-1][0] < K / 2
+    with pytest.raises(gb.ProblemError, match="leave out fewer"):
+        gb.lower_bound(problem, without=range(len(problem.mediators)))
 
 
 def test_a_bound_shows_itself_shortly() -> None:

@@ -53,8 +53,9 @@ def test_ends_are_where_halving_finds_them(family: Family) -> None:
 
 
 def test_many_arms_have_the_intervals_of_each() -> None:
-    family, tally = gb.Bernoulli(), fill(new_tally(7), N, sums(gb.Bernoulli()))
-    names = list("abcdefg")
+    places = [3, 0, 1, 2, 2, 3, 4, 5, 6]  # some are alike
+    family, tally = gb.Bernoulli(), fill(new_tally(9), N[places], sums(gb.Bernoulli())[places])
+    names = list("abcdefghi")
     whole = arm_reports(family, names, tally, 0.05)
     assert whole == tuple(arm_reports(family, [name], tally, 0.05, [a])[0] for a, name in enumerate(names))
     assert (whole[-1].estimate, whole[-1].low, whole[-1].high) == (None, 0.0, 1.0)

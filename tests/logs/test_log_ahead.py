@@ -17,7 +17,15 @@ from gobetween.logs import forecast as forecasting
 from gobetween.logs.pools import pools_of
 from gobetween.pages.log import sentences
 from gobetween.pages.log_tables import any_of
-from gobetween.simulation.worlds import drawn_means, shrunk_means, world_stream
+from gobetween.simulation.worlds import (
+    OUTSIDE,
+    WORLDS,
+    _population,
+    _toward_population,
+    drawn_means,
+    shrunk_means,
+    world_stream,
+)
 
 ALIKE = np.array([[0.5, 0.3, 0.2], [0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.5, 0.3, 0.2]])
 CLOSE = (0.56, 0.5, 0.45)
@@ -145,3 +153,50 @@ def test_of_many_arms_the_highest_are_drawn_towards_the_others() -> None:
     few = fill(new_tally(3), N[:3], np.array([20.0, 25.0, 30.0]))
     one, other = (draw(family, (0.0, 1.0), few, world_stream(0, 1)) for draw in (drawn_means, shrunk_means))
     assert np.array_equal(one, other)
+
+
+def test_arms_that_were_pulled_most_are_each_one_of_all() -> None:
+    """Two arms with half of all rows stand apart; the others end at 0.1, and in most worlds none is far above that."""
+    means = np.concatenate([[0.16, 0.11], np.linspace(0.1, 0.02, 78)])
+    N = np.array([3200, 3200] + [230] * 78)
+    tally = fill(new_tally(80), N, np.random.default_rng(2).binomial(N, means).astype(float))
+    family, worlds = gb.Bernoulli(), [world_stream(0, w) for w in range(40)]
+    drawn = np.array([shrunk_means(family, (0.0, 1.0), tally, rng) for rng in worlds])
+    assert drawn[:, 2:].max(axis=1).mean() < 0.115 < tally.mu_hat[2:].max()
+    assert abs(drawn[:, 0].mean() - tally.mu_hat[0]) < 0.002
+
+
+def test_means_are_drawn_by_the_density_of_the_population() -> None:
+    """Bayes' rule on a grid, of normal rewards: even between two ends, a little anywhere."""
+    N, centres = np.array([4, 4, 4, 9, 25, 4]), np.array([-1.5, -0.6, 0.0, 0.5, 1.4, 3.0])
+    tally = fill(new_tally(6), N, N * centres)
+    r = np.linspace(-5.0, 5.0, 20001)
+    found = np.array([_toward_population(gb.Gaussian(1.0), tally, np.full(6, x)) for x in r[::20]]) / np.sqrt(N) + centres
+    m, h = _population(centres, 1.0 / N)
+    wide = (centres + 3.0 / np.sqrt(N)).max() - (centres - 3.0 / np.sqrt(N)).min()
+    for a in range(6):
+        x = centres[a] + r / np.sqrt(N[a])
+        density = np.exp(-0.5 * r**2) * ((np.abs(x - m) < h) * (1.0 - OUTSIDE) / (2.0 * h) + OUTSIDE / wide)
+        weights = np.exp(-0.5 * r[::20] ** 2)
+        assert (found[:, a] @ weights) / weights.sum() == pytest.approx((x @ density) / density.sum(), abs=0.01)
+        below = ((found[:, a] < m) @ weights) / weights.sum()
+        assert below == pytest.approx(((x < m) @ density) / density.sum(), abs=0.01)
+    assert (np.diff(found, axis=0) >= 0.0).all()
+
+
+def test_a_population_is_as_wide_as_estimates_differ_beyond_their_errors() -> None:
+    rng, squares = np.random.default_rng(0), np.full(4000, 0.04)
+    m, h = _population(rng.uniform(-1.0, 2.0, 4000) + rng.normal(0.0, 0.2, 4000), squares)
+    assert np.array([m, h]) == pytest.approx([0.5, 1.5], abs=0.05)
+    assert 0.0 < _population(np.full(4000, 0.5), squares)[1] < 0.01  # no more than cannot be told from 0
+    assert shrunk_means(gb.Bernoulli(), (0.0, 1.0), fill(new_tally(4), np.full(4, 9), np.zeros(4)), rng).shape == (4,)
+
+
+def test_the_range_begins_and_ends_with_a_stretch() -> None:
+    spans = [(float(10 * 2**k), float(20 * 2**k)) for k in range(WORLDS)]
+    found = forecasting._within(spans[::-1])
+    assert found is not None
+    assert found.low == 10.0
+    assert found.high == pytest.approx(20.0 * 2**10.9)
+    assert found.median == pytest.approx(10.0 * math.sqrt(2.0) * 2**4.6)
+    assert forecasting._within([*spans[:4], *[(math.inf, math.inf)] * 9]) is None

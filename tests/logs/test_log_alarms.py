@@ -51,7 +51,7 @@ def test_alarms_are_what_they_are_said_to_be() -> None:
         counts[a] += 1
     assert log_against(counts, policy) == pytest.approx(log_e, abs=1e-9)
     for family, grid in ((gb.Bernoulli(), np.linspace(1e-6, 1 - 1e-6, 4001)), (gb.Gaussian(1.0), np.linspace(-5, 5, 4001))):
-        n, S = np.array([30, 200, 7]), np.array([12.0, 130.0, 1.0])
+        n, S = np.array([30, 200, 7, 30, 30]), np.array([12.0, 130.0, 1.0, 12.0, 13.0])  # two are alike
         values = []
         for x in grid:
             total = 0.0

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gobetween.core.certificate import certify, leader, new_point
-from gobetween.core.family import is_number
+from gobetween.core.certificate import Point, certify, forget, leader, new_ledger, new_point
+from gobetween.core.family import Family, is_number
 from gobetween.core.game import COLD, INEXACT, OPTIMAL, TIE, UNREACHABLE, new_workspace, solve
+from gobetween.core.large import LARGE, solve_large
 from gobetween.core.problem import Problem
 from gobetween.core.question import Question, answers_at
 from gobetween.core.question_bound import Value, value_of
@@ -181,15 +182,15 @@ def lower_bound(problem: Problem, tol: float = 1e-9, without: Sequence[int] = ()
     mu, R = problem.means.copy(), problem.rates  # writable copies: Numba would compile anew for read-only ones
     a_star, _ = leader(mu)
     _check_range(problem, a_star)
-    point, workspace = new_point(problem.K, problem.E), new_workspace(problem.K, problem.E)
+    point, ledger = new_point(problem.K, problem.E), new_ledger(problem.K, problem.E)
     allowed = R.copy()
     allowed[:, list(without)] = 0.0
     with np.errstate(all="ignore"):  # without the JIT NumPy would warn of infinities that the kernel knows how to handle
-        status, steps = solve(problem.family.planned(), mu, allowed, tol, COLD, point, workspace)
+        status, steps = _solved(problem.family.planned(), mu, allowed, tol, point, ledger)
         if status == UNREACHABLE:
             raise ProblemError("without these mediators some arm is never pulled: leave out fewer")
         if status != TIE:
-            status = OPTIMAL if certify(problem.family.planned(), mu, R, a_star, point, workspace.ledger) <= tol else INEXACT
+            status = OPTIMAL if certify(problem.family.planned(), mu, R, a_star, point, ledger) <= tol else INEXACT
     q = np.where(np.arange(problem.K) == a_star, 0.0, point.q)
     omega = point.omega / problem.query_costs
     omega = omega / omega.sum()
@@ -206,6 +207,18 @@ def lower_bound(problem: Problem, tol: float = 1e-9, without: Sequence[int] = ()
         iterations=int(steps),
         status=STATUS[status],
     )
+
+
+def _solved(family: Family, mu: Floats, R: Floats, tol: float, point: Point, ledger: Floats) -> tuple[int, int]:
+    """Solve the game from cold: status and number of steps; of many arms and mediators a few at a time, where that works."""
+    (a_star, unique), steps = leader(mu), 0
+    if R.size >= LARGE and unique and R.max(axis=1).all():
+        status, steps = solve_large(family, mu, R, a_star, tol, point, ledger)
+        if status == OPTIMAL:
+            return status, steps
+        forget(point)
+    status, more = solve(family, mu, R, tol, COLD, point, new_workspace(*R.shape))
+    return status, steps + int(more)
 
 
 def _check_range(problem: Problem, a_star: int) -> None:

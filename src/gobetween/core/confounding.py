@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gobetween.core.alarm import LEVEL, Alarm, Facts, alarm_of, with_size, with_visible
-from gobetween.core.difference import least_total, total_at
+from gobetween.core.difference import alike, least_total, total_at
 from gobetween.core.family import Family, coordinate
 from gobetween.core.sizes import most_different
 from gobetween.core.types import Floats, Ints
@@ -66,11 +66,13 @@ def visible_difference(family: Family, n: Ints, S: Floats, limit: float) -> tupl
     one = int(np.argmax(np.minimum(n, total - n)))
     up, down = family.high - mean, mean - family.low
     side, room = (1.0, up) if up >= down else (-1.0, down)
-    counts, first = n.astype(np.float64), np.arange(len(n)) == one
+    others, many = np.unique(np.delete(n, one), return_counts=True)  # as data are expected, those with one count are alike
+    counts, times = np.append(n[one], others).astype(np.float64), np.append(1.0, many.astype(np.float64))
+    first = np.arange(len(counts)) == 0
 
     def evidence(d: float) -> float:
         sums = counts * (mean + side * d * first)
-        return float(total_at(family, counts, sums, coordinate(family, sums.sum() / total))[0])
+        return float(total_at(family, counts, sums, times, coordinate(family, (times * sums).sum() / total))[0])
 
     error = math.sqrt(family.variance(mean) * (1.0 / n[one] + 1.0 / (total - n[one]))) or min(1.0, room) / total
     return one, least_visible(evidence, error, room, limit)
@@ -81,7 +83,7 @@ def log_difference(family: Family, n: Ints, S: Floats, enough: float = -math.inf
 
     Any point evaluated bounds it from above: once it is known to be under `enough`, that bound is returned.
     """
-    return float(least_total(family, n.astype(np.float64), np.ascontiguousarray(S, np.float64), enough))
+    return float(least_total(family, *alike(n, S)[:3], enough))
 
 
 def most_difference(family: Family, n: Ints, S: Floats) -> float:

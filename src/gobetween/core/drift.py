@@ -84,7 +84,8 @@ def drift_evidence(
 ) -> tuple[Floats, Ints]:
     """The same from counts and sums [J, K] before and after each split."""
     J, K = N.shape
-    log_e, best, terms, n, s = np.empty(K), np.zeros(K, np.int64), np.empty(J), np.empty(2), np.empty(2)
+    log_e, best, terms = np.empty(K), np.zeros(K, np.int64), np.empty(J)
+    n, s, once = np.empty(2), np.empty(2), np.ones(2)
     for a in range(K):
         value = limit
         if hasty:
@@ -98,7 +99,7 @@ def drift_evidence(
                     if N[j, a] > 0.0 and later[j, a] > 0.0:
                         n[0], n[1], s[0], s[1] = N[j, a], later[j, a], S[j, a], rest[j, a]
                         enough = -np.inf if exactly else limit - log_w[j] - math.log(J)
-                        terms[j] = log_w[j] + least_total(family, n, s, enough)
+                        terms[j] = log_w[j] + least_total(family, n, s, once, enough)
                 value = log_sum(terms)
         log_e[a], best[a] = value, np.argmax(terms)
     return log_e, best

@@ -22,9 +22,11 @@ def drift(facts: Facts) -> list[Alarm]:
         return []
     limit, found = math.log(len(facts.arms) / LEVEL), []
     log_e, best = log_reward_drift(facts.family, course, limit, facts.hasty)
+    N = np.array([moment.N_a for moment in course.moments])
+    middle = np.argmax(np.minimum(N, course.end.N_a - N), axis=0)  # [K] the split with most answers on both sides
     for a in np.flatnonzero(log_e >= (limit if facts.hasty else -1e300)).tolist():
         alarm = _drift_alarm(facts, course, a, int(best[a]), float(log_e[a]), limit)
-        found.append(_with_change(alarm, facts, course, a) if facts.visible and not alarm.raised else alarm)
+        found.append(_with_change(alarm, facts, course, a, int(middle[a])) if facts.visible and not alarm.raised else alarm)
     return found
 
 
@@ -45,9 +47,8 @@ def _sides(course: Course, i: int, a: int) -> tuple[Ints, Floats]:
     return np.array([N[a], end.N_a[a] - N[a]]), np.array([S[a], end.S_a[a] - S[a]])
 
 
-def _with_change(alarm: Alarm, facts: Facts, course: Course, a: int) -> Alarm:
+def _with_change(alarm: Alarm, facts: Facts, course: Course, a: int, i: int) -> Alarm:
     """An alarm that was not raised, and how large a change would have had to be, at the split that shows it best."""
-    i = int(np.argmax([_sides(course, i, a)[0].min() for i in range(len(course.moments))]))
     j = course.moments[i].j
     visible = visible_difference(facts.family, *_sides(course, i, a), alarm.limit - split_weight(j))[1]
     when = f"about {facts.unit} {split_at(j):,}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gobetween.core.asked import BEST, stopper_for, threshold_for
+from gobetween.core.difference import alike
 from gobetween.core.eprocess import PRODUCT, rule_out
 from gobetween.core.family import Family
 from gobetween.core.intervals import interval_ends
@@ -93,13 +94,15 @@ def likeliest(question: Question, tally: Tally) -> Bools:
     return np.asarray(mask & seen)
 
 
-def in_play(family: Family, tally: Tally, delta: float, pairs: float | None = None) -> Bools:
+def in_play(
+    family: Family, tally: Tally, delta: float, pairs: float | None = None, arms: Sequence[ArmReport] | None = None
+) -> Bools:
     """[K] the arms that can still be best: with probability ≥ 1 − δ the best arm is among them at all times.
 
     Arm b is out while, for some arm a, ln E_{a>b} ≥ ln((K−1)/δ). Of the best arm each of the K−1 others ever reaches that with
     probability at most δ/(K−1). Others are those whose intervals have the highest lower ends, and the leader: there may be very
     many.
-    `pairs`: ln of the pairs that share the risk, where these are not K−1.
+    `pairs`: ln of the pairs that share the risk, where these are not K−1. `arms`: their reports, where they are known already.
     """
     still = np.ones(len(tally.N_a), np.bool_)
     limit = (math.log(len(tally.N_a) - 1) if pairs is None else pairs) - math.log(delta)
@@ -107,8 +110,9 @@ def in_play(family: Family, tally: Tally, delta: float, pairs: float | None = No
     if not len(seen):
         return still
     leader = int(seen[np.argmax(tally.mu_hat[seen])])
-    low = [arm.low for arm in arm_reports(family, [""] * len(seen), tally, delta, seen.tolist())]
-    sure = seen[np.argsort(-np.array(low), kind="stable")][:OTHERS]
+    known = arm_reports(family, [""] * len(tally.N_a), tally, delta) if arms is None else arms
+    low = np.array([arm.low for arm in known])[seen]
+    sure = seen[np.argsort(-low, kind="stable")][:OTHERS]
     for a in (*sure.tolist(), leader):
         rule_out(family, tally, PRODUCT, index(a), limit, still)
     return still
@@ -135,10 +139,9 @@ def resolvable(family: Family, mean: float, n: float, m: float, needed: float) -
     return high
 
 
-def leader_and_rival(family: Family, tally: Tally, delta: float, pairs: float | None = None) -> tuple[int, int]:
+def leader_and_rival(tally: Tally, still: Bools) -> tuple[int, int]:
     """The leader and the closest arm that can still be best; of arms that have all been seen."""
-    a = int(np.argmax(tally.mu_hat))
-    still = in_play(family, tally, delta, pairs)
+    a, still = int(np.argmax(tally.mu_hat)), still.copy()
     still[a] = False
     if not still.any():
         still[np.arange(len(still)) != a] = True
@@ -221,9 +224,10 @@ def arm_reports(
 
 def mean_intervals(family: Family, n: Ints, S: Floats, limit: float) -> Floats:
     """[..., 2] the means that samples with counts n and sums S leave possible: those at which ln M stays under the limit."""
-    ends = interval_ends(family, n.astype(np.float64), np.ascontiguousarray(S, np.float64), limit)
+    counts, sums, _, places = alike(n, S)
+    ends = interval_ends(family, counts, sums, limit)
     means = [sorted((_mean(family, x), _mean(family, y))) for x, y in ends.tolist()]
-    return np.array(means).reshape(-1, 2)
+    return np.array(means).reshape(-1, 2)[places]
 
 
 def _mean(family: Family, x: float) -> float:

@@ -189,7 +189,7 @@ def check_policy(row: Floats, e: int, arms: Sequence[str], mediator: str, silent
     fine = (row == 0.0) | ((row >= SMALLEST) & (row <= 1.0 + ROW_TOLERANCE))
     if not fine.all():
         a = int(np.argmin(fine))
-        p = row[a]
+        p = float(row[a])
         what, where = f"= {p:g} (mediator {mediator!r}, arm {arms[a]!r})", ("policies", e, a)
         if 0.0 < p < SMALLEST:
             raise ProblemError(f"{what} is too small for double precision: write 0", where=where)

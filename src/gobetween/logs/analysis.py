@@ -13,6 +13,7 @@ from gobetween.core.asked import BEST
 from gobetween.core.drift import split_at
 from gobetween.core.evidence import (
     FAR,
+    ArmReport,
     Evidence,
     NearTie,
     arm_reports,
@@ -22,6 +23,7 @@ from gobetween.core.evidence import (
     near_tie,
 )
 from gobetween.core.family import Family
+from gobetween.core.jit import ENABLED
 from gobetween.core.learnt import plug_in, with_arms
 from gobetween.core.state import Tally, fill, new_tally
 from gobetween.core.stopper import glr
@@ -50,7 +52,8 @@ from gobetween.logs.remarks import remarks
 from gobetween.logs.report import LogReport, Traffic
 from gobetween.logs.sources import Source, check_sources, each_source
 
-FEWEST, MOST_WORK = 12, 12_000  # looks along a log that are shown, and arms that are looked at in all of them
+#: Looks along a log that are shown, and arms that are looked at in all of them: about a second.
+FEWEST, MOST_WORK = 12, 12_000 if ENABLED else 72
 ENOUGH = 100  # rows of two arms before a near-tie is spoken of: with fewer, estimates are often close by chance
 
 
@@ -125,7 +128,8 @@ def report_of(options: LogOptions, stats: LogStats, along: Along | None, sources
     evidence = _evidence(options, learnt, tally, stats.rows)
     found = account(_facts(options, stats), evidence, stats.rows, question=options.question)
     ahead = look_ahead(options, learnt, tally, stats, evidence, found.broken is None)
-    still = _in_play(options, learnt, tally, evidence)
+    arms = arm_reports(learnt, stats.arms, tally, options.delta)
+    still = _in_play(options, learnt, tally, evidence, arms)
     return LogReport(
         rows=stats.rows,
         family=family_words(family),
@@ -135,7 +139,7 @@ def report_of(options: LogOptions, stats: LogStats, along: Along | None, sources
         answer=found.answer,
         headline=_headline(found, options, stats, tally, still),
         alarms=found.alarms,
-        arms=arm_reports(learnt, stats.arms, tally, options.delta),
+        arms=arms,
         mediators=tuple(stats.mediators),
         N_ea=stats.N_ea,
         S_ea=stats.S_ea,
@@ -153,7 +157,7 @@ def report_of(options: LogOptions, stats: LogStats, along: Along | None, sources
         rows_forecast=ahead.rows_forecast,
         queries_to_go=ahead.queries,
         queries_forecast=ahead.queries_forecast,
-        near_tie=_near_tie(options, learnt, stats, tally) if ahead.rows > FAR * stats.rows else None,
+        near_tie=_near_tie(options, learnt, stats, tally, still) if ahead.rows > FAR * stats.rows else None,
         mixture=tuple(((stats.N_ea.sum(axis=1) + stats.silent) / (stats.rows + stats.silent.sum())).tolist()),
         omega=ahead.omega,
         advice=ahead.advice,
@@ -212,11 +216,11 @@ def _evidence(options: LogOptions, family: Family, tally: Tally, rows: int) -> E
     return evidence_of(options, family, tally, rows)
 
 
-def _in_play(options: LogOptions, family: Family, tally: Tally, evidence: Evidence) -> list[int]:
+def _in_play(options: LogOptions, family: Family, tally: Tally, evidence: Evidence, arms: Sequence[ArmReport]) -> list[int]:
     """The arms that can still be the best; the one that is named is alone."""
     if len(tally.N_a) == 1 or (evidence.reached and options.question == BEST):
         return [evidence.leader]
-    return np.flatnonzero(in_play(family, tally, options.delta)).tolist()
+    return np.flatnonzero(in_play(family, tally, options.delta, arms=arms)).tolist()
 
 
 def _traffic(stats: LogStats, still: Sequence[int]) -> Traffic:
@@ -228,12 +232,12 @@ def _traffic(stats: LogStats, still: Sequence[int]) -> Traffic:
     return Traffic(since, stats.rows - since, 1.0 - float(N_a[list(still)].sum() / (stats.rows - since)))
 
 
-def _near_tie(options: LogOptions, family: Family, stats: LogStats, tally: Tally) -> NearTie | None:
+def _near_tie(options: LogOptions, family: Family, stats: LogStats, tally: Tally, still: Sequence[int]) -> NearTie | None:
     """Two arms that many times as many rows would not tell apart; asked where that is to be expected of all rows together."""
     rows = stats.rows
     if options.question != BEST or len(stats.arms) < 2 or not glr(family, tally)[1] > 0.0:
         return None
-    pair = leader_and_rival(family, tally, options.delta)
+    pair = leader_and_rival(tally, np.isin(np.arange(len(stats.arms)), still))
     if tally.N_a[list(pair)].sum() < ENOUGH:
         return None
     stopper, constant = BY_COUNTS.at_work(len(stats.arms), family), BY_COUNTS.threshold(len(stats.arms), options.delta, family)

@@ -7,7 +7,7 @@ is said.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -70,20 +70,28 @@ def forecast(start: Start, shares: Shares) -> Forecast | None:
     if LEAST_LOOKS * WORLDS * len(start.tally.N_a) > WORK:
         return None
     running, (stopper, constants) = {w: _world(start, shares, w) for w in range(WORLDS)}, start.rule()
-    waits, work, more, now = [math.inf] * WORLDS, WORK, 0, max(1, start.rows // 50)
+    waits, work, more, now = [(math.inf, math.inf)] * WORLDS, WORK, 0, max(1, start.rows // 50)
     stretch = STRETCH if len(start.tally.N_a) <= MANY and start.rows <= LONG else LONGER
     while WORLDS - len(running) < LOG.enough and work >= 0 and now <= FARTHEST * start.rows:
         work -= len(running) * len(start.tally.N_a)
         for w, world in list(running.items()):
             _go_on(start, world, now - more)
             if stopper.judge(world.family, world.tally, index(start.rows + now), constants, index(0))[1]:
-                waits[w] = math.sqrt(max(1, more) * now)
+                waits[w] = float(max(1, more)), float(now)
                 del running[w]
         more, now = now, max(now + 1, math.ceil((1.0 + stretch) * now))
-    found, end = forecast_from(waits, LOG), FARTHEST * start.rows
+    found, end = _within(waits), FARTHEST * start.rows
     if found is None and now > end:  # that most worlds take longer is known then
-        return Forecast(math.inf, min(*waits, float(end)), math.inf)
+        return Forecast(math.inf, min(min(waits)[0], float(end)), math.inf)
     return found
+
+
+def _within(waits: Sequence[tuple[float, float]]) -> Forecast | None:
+    """What worlds come to that end somewhere in these stretches: the range begins and ends with a stretch."""
+    begun, ended = zip(*sorted(waits), strict=True)
+    parts = begun, [math.sqrt(one * other) for one, other in waits], ended
+    first, middle, last = (forecast_from(part, LOG) for part in parts)
+    return None if first is None or middle is None or last is None else Forecast(middle.median, first.low, last.high)
 
 
 def _world(start: Start, shares: Shares, w: int) -> World:

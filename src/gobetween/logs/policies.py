@@ -50,6 +50,8 @@ def said_policy(stats: LogStats, mediator: str) -> list[float] | None:
     What is not said is the share of the only arm that was never chosen. Of one who was silent it is that of silence, so that
     every arm must have been chosen, and something be left.
     """
+    if not stats.propensities:
+        return None
     spans = [stats.propensities.get((mediator, arm)) for arm in stats.arms]
     known = [span for span in spans if span is not None]
     if not known or any(high - low > VARIES for low, high in known):

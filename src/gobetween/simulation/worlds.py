@@ -36,6 +36,7 @@ class Places(NamedTuple):
 
 
 STUDY, LOG = Places(0.07, 0.325, 0.775), Places(0.07, 0.4, 0.85)
+OUTSIDE = 0.05  # of a population of arms, so many at most are apart from it
 
 
 class Forecast(NamedTuple):
@@ -62,27 +63,56 @@ def drawn_means(family: Family, ends: tuple[float, float], tally: Tally, rng: np
 def shrunk_means(family: Family, ends: tuple[float, float], tally: Tally, rng: np.random.Generator) -> Floats:
     """[K] the same where arms are draws of one population: of many, those with the highest estimates are so by chance in part.
 
-    Arm a of mean μ̂ and standard error s is drawn, as in `posterior.py`, around μ̂ − p(μ̂ − m) with the variance (1 − p)s²,
-    p = (K − 3)/(K − 1) · s²/(s² + τ²), as James and Stein shrink; m and τ² are mean and variance of the population by moments.
+    The population is even between m − h and m + h, and one of K, at most OUTSIDE, is anywhere. Where it ends matters:
+    among many rivals a tail has some that are close to the leader, whether there are any or not. Each arm has the posterior of
+    `posterior.py` times that density.
     """
     means, r = np.empty(len(tally.N_a)), rng.standard_normal(len(tally.N_a))
-    pull, back = _toward_population(family, tally)
-    possible_means(family, float(ends[0]), float(ends[1]), tally, np.sqrt(1.0 - pull) * r - back, means)
+    possible_means(family, float(ends[0]), float(ends[1]), tally, _toward_population(family, tally, r), means)
     return means
 
 
-def _toward_population(family: Family, tally: Tally) -> tuple[Floats, Floats]:
-    """The p of each arm [K], and p(μ̂ − m)/s [K]."""
+def _toward_population(family: Family, tally: Tally, r: Floats) -> Floats:
+    """[K] standard normal draws as they are under the density of the population, each by its own quantile."""
+    from scipy.special import ndtr, ndtri
+
     K, mu = len(tally.N_a), tally.mu_hat
-    variance = family.variance(float(tally.S_a.sum() / tally.N_a.sum()))
-    if K <= 3 or not variance > 0.0:
-        return np.zeros(K), np.zeros(K)
-    squares = variance / tally.N_a
-    w = 1.0 / squares
-    apart = float(w @ (mu - w @ mu / w.sum()) ** 2) - (K - 1)
-    w = 1.0 / (squares + max(0.0, apart / (w.sum() - (w**2).sum() / w.sum())))
-    pull = (K - 3) / (K - 1) * squares * w
-    return pull, pull * (mu - w @ mu / w.sum()) / np.sqrt(squares)
+    centre = float(mu.mean())
+    likely = (tally.S_a + 2.0 * centre) / (tally.N_a + 2)  # an arm that never paid has a spread too
+    squares = np.array([family.variance(mean) for mean in likely.tolist()]) / tally.N_a
+    if K <= 3 or not (squares > 0.0).all():
+        return r
+    s, (m, h) = np.sqrt(squares), _population(mu, squares)
+    wide = float((mu + 3.0 * s).max() - (mu - 3.0 * s).min())
+    apart = min(OUTSIDE, 1.0 / K)
+    odds = apart / wide / ((1.0 - apart) / (2.0 * h) + apart / wide)  # of the density outside to that inside
+    low, high = ndtr((m - h - mu) / s), ndtr((m + h - mu) / s)
+    place = ndtr(r) * (high - low + odds * (1.0 - (high - low)))
+    inside, above = place - odds * low, place - odds * low - (high - low)
+    share = np.where(inside < 0.0, place / odds, np.where(above < 0.0, low + inside, high + above / odds))
+    return np.asarray(ndtri(np.clip(share, 1e-12, 1.0 - 1e-12)))
+
+
+def _population(mu: Floats, squares: Floats) -> tuple[float, float]:
+    """The centre m of a population and half its width h, from estimates μ̂ [K] with squared errors s² [K].
+
+    Its variance is the τ² with Σ (μ̂ − m)²/(s² + τ²) = K − 1 (Paule and Mandel), m weighted likewise: an arm that was pulled a
+    hundred times as often is still one of K. h² = 3τ²(K − 1)/(K − 3), as James and Stein shrink; τ² is at least what K arms
+    cannot tell from 0.
+    """
+    K = len(mu)
+
+    def centre(square: float) -> tuple[float, Floats]:
+        w = 1.0 / (squares + square)
+        return float(w @ mu / w.sum()), w
+
+    low, high = 0.0, float(((mu - mu.mean()) ** 2).sum())
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        m, w = centre(middle)
+        low, high = (middle, high) if float(w @ (mu - m) ** 2) > K - 1 else (low, middle)
+    high = max(high, 2.0 / (K - 1) / float((1.0 / squares).mean()))
+    return centre(high)[0], math.sqrt(3.0 * high * (K - 1) / (K - 3))
 
 
 def drawn_policies(known: Floats, N_ea: Ints, rng: np.random.Generator) -> Floats:

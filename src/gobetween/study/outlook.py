@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gobetween.core.evidence import ERRORS, FAR, NearTie, evidence_needed, leader_and_rival, near_tie, resolvable
+from gobetween.core.evidence import ERRORS, FAR, NearTie, evidence_needed, in_play, leader_and_rival, near_tie, resolvable
 from gobetween.core.stopper import Stopper, glr
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def outlook_of(learner: "Learner", more: int | None = None, errors: float = ERRO
         return None
     if not glr(family, tally)[1] > 0.0:  # a tie: what the stopping rule takes off the evidence is not known
         return None
-    a, b = leader_and_rival(family, tally, learner.delta, learner.pairs)
+    a, b = leader_and_rival(tally, in_play(family, tally, learner.delta, learner.pairs))
     t = max(1, learner.counted)
     needed = evidence_needed(family, learner._stopper, float(learner._constant[0]), tally, t)
     mean, n, m = float(tally.mu_hat[a]), float(tally.N_a[a]), float(tally.N_a[b])
