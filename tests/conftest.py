@@ -51,6 +51,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: LONG.index(place(item)) if place(item) in LONG else len(LONG))  # stable
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """For `-m alone` no other file need be read."""
+    here = Path(__file__).parent
+    if config.getoption("markexpr") != "alone" or collection_path.suffix != ".py" or here not in collection_path.parents:
+        return None
+    return collection_path.relative_to(here).as_posix() not in ALONE or None
+
+
 def place(item: pytest.Item) -> str:
     """The file of a test, from here."""
     return item.path.relative_to(Path(__file__).parent).as_posix()
