@@ -32,7 +32,7 @@ if ENABLED:
     from numba.core.errors import NumbaError
     from numba.extending import overload
 
-    from gobetween.core.kernels import Function, Kept, Typed
+    from gobetween.core.kernels import Function, Kept, Overloaded, Typed
 
 
 def _digest() -> str:
@@ -244,7 +244,7 @@ def by_type(returns: str, inline: bool = False) -> Callable[[F], F]:
     def declare(function: F) -> F:
         if ENABLED:
             name, how = function.__name__, "always" if inline else "never"
-            options = {"forceinline": True, "pipeline_class": Typed} if inline else {"forceinline": True}
+            options = {"forceinline": True, "pipeline_class": Typed if inline else Overloaded}
             overload(function, options, strict=False, inline=how)(
                 lambda thing, *args: _implementation(name, returns, inline, thing, args)
             )
@@ -253,6 +253,7 @@ def by_type(returns: str, inline: bool = False) -> Callable[[F], F]:
     return declare
 
 
+@cache  # Numba asks again for callers that are compiled in another way
 def _implementation(name: str, returns: str, inline: bool, thing: Any, args: Any) -> Any:
     kind = thing.instance_class
     method = getattr(kind, name)

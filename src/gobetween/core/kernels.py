@@ -68,9 +68,22 @@ class Pipeline(compiler.Compiler):  # type: ignore[misc]  # Numba is not typed
         flags, context = self.state.flags, self.state.targetctx
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
         self.state.library = part = Part(context.codegen(), function.__qualname__)
-        made = super().compile_extra(function)._replace(entry_point=part)
-        context.insert_user_function(part, made.fndesc, [part])
+        made = super().compile_extra(function)
+        made = made._replace(entry_point=self.entry(part))
+        context.insert_user_function(made.entry_point, made.fndesc, [part])
         return made
+
+    def entry(self, part: Part) -> Any:
+        """What callers know it by."""
+        return part
+
+
+class Overloaded(Pipeline):
+    """For implementations that Numba chooses by type: never called from Python, but it wants a function that could be."""
+
+    def entry(self, part: Part) -> Any:
+        """A function that is equal to no other; nobody calls it."""
+        return [part].append
 
 
 class Function(CPUDispatcher):  # type: ignore[misc]  # Numba is not typed
