@@ -5,7 +5,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 PARTS := chromium postgresql
 # two processes; a file stays in one of them, with its kernels and fixtures, and slow files come first (tests/conftest.py)
 BESIDE := --numprocesses 2 --dist loadfile --no-loadscope-reorder
-PLAIN := tests/core tests/cli/test_family_words.py tests/simulation/test_engine.py tests/study/test_learner.py tests/study/test_forecast.py::test_every_family_has_one tests/cli/test_questions_cli.py::test_a_study_keeps_its_question tests/test_one_voice.py::test_counts_that_vary_too_much_are_the_headline_of_learner_study_and_log
+PLAIN := tests/core tests/cli/test_family_words.py tests/simulation/test_engine.py tests/simulation/test_runs.py::test_a_plan_of_bounded_rewards_is_about_so_much tests/study/test_answers.py::test_corrections_are_exact tests/study/test_learner.py tests/study/test_forecast.py::test_every_family_has_one tests/cli/test_questions_cli.py::test_a_study_keeps_its_question tests/test_one_voice.py::test_counts_that_vary_too_much_are_the_headline_of_learner_study_and_log
 
 .DEFAULT_GOAL := help
 .PHONY: help run quick test lint fix parts api bench rules validity stress mutants hooks clean

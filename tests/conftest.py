@@ -22,21 +22,31 @@ ALONE = ("simulation/test_interrupt.py", "study/test_store_waiting.py")
 LONG = (
     "core/test_doors.py",
     "test_docs.py",
-    "cli/test_study_cli.py",
-    "core/test_bound.py",
-    "study/test_store.py",
-    "service/test_processes.py",
-    "service/test_browser.py",
-    "service/test_access.py",
-    "simulation/test_experiment.py",
     "core/test_narrow.py",
+    "cli/test_cli.py",
     "core/test_ranks.py",
-    "study/test_forecast.py",
-    "cli/test_third_party.py",
+    "simulation/test_experiment.py",
+    "study/test_store.py",
     "paper/test_reproduction.py",
+    "service/test_browser.py",
+    "core/test_student.py",
+    "core/test_scales.py",
+    "cli/test_third_party.py",
+    "study/test_forecast.py",
     "study/test_snapshots.py",
-    "logs/test_log_cli.py",
+    "logs/test_log_questions.py",
+    "service/test_processes.py",
+    "cli/test_study_cli.py",
+    "core/test_drift.py",
+    "core/test_bound.py",
+    "study/test_near_ties.py",
+    "core/test_literature.py",
+    "study/test_missing_answers.py",
+    "core/test_questions.py",
+    "service/test_access.py",
+    "service/test_accessible.py",
     "study/test_study_machine.py",
+    "logs/test_log_cli.py",
 )
 os.environ["GOBETWEEN_TRACEBACK"] = "1"  # no command hides a bug from a test
 
@@ -49,6 +59,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if place(item) in ALONE:
             item.add_marker("alone")
     items.sort(key=lambda item: LONG.index(place(item)) if place(item) in LONG else len(LONG))  # stable
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """For `-m alone` no other file need be read."""
+    here = Path(__file__).parent
+    if config.getoption("markexpr") != "alone" or collection_path.suffix != ".py" or here not in collection_path.parents:
+        return None
+    return collection_path.relative_to(here).as_posix() not in ALONE or None
 
 
 def place(item: pytest.Item) -> str:

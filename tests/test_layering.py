@@ -23,7 +23,8 @@ BELOW = {
 }
 #: Library → where it may be imported. What is not listed may be imported anywhere.
 LIBRARIES = {
-    "numba": ("core/jit.py",),
+    "numba": ("core/jit.py", "core/kernels.py"),
+    "llvmlite": ("core/kernels.py",),
     "click": ("cli",),
     "rich": ("cli",),
     "sqlalchemy": ("study/store",),

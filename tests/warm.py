@@ -15,6 +15,7 @@ def warm(family: gb.Family) -> None:
         learner.tell(learner.ask(), arm=learner.arms[int(reward == 0.0)], reward=reward)
     assert learner.progress.told == 3
     learner.forecast()
+    gb.Learner(2, problem.policies, family=family, sampling=gb.Tracking()).ask()
     gb.simulate(problem, gb.Pursuit(), gb.EProcess(), 0.1, 1, seed=0, workers=1)
     gb.simulate(problem, gb.Tracking(), gb.GLR(), 0.1, 1, seed=0, workers=1)
     gb.lower_bound(problem)

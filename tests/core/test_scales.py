@@ -46,24 +46,25 @@ def test_no_small_problem_needs_much_more_than_the_papers_rule() -> None:
     """Some of what validity/scales.py draws; differences of a few answers are left to it."""
     for number in range(60):
         family, means, delta = small_problem(number)
+        if not here([family]):
+            continue
         ours, paper = np.mean([answers_needed(family, means, delta, 100 * number + seed) for seed in range(3)], axis=0)
         assert ours <= max(1.5 * paper, paper + 10.0), (number, family, means, delta, ours, paper)
 
 
-@pytest.mark.parametrize(
-    ("family", "means"),
-    [
-        (gb.Gaussian(1.0), (0.3, 0.0)),
-        (gb.Bernoulli(), (0.6, 0.47)),
-        (gb.Poisson(), (1.3, 1.0)),
-        (gb.Exponential(), (1.3, 1.0)),
-        (gb.Gamma(3.0), (1.3, 1.0)),
-        (gb.Binomial(5), (3.0, 2.4)),
-        (gb.Geometric(), (2.3, 2.0)),
-        (gb.NegativeBinomial(2.0), (1.3, 1.0)),
-    ],
-    ids=lambda value: getattr(value, "name", ""),
-)
+WIDE: list[tuple[gb.Family, tuple[float, float]]] = [
+    (gb.Gaussian(1.0), (0.3, 0.0)),
+    (gb.Bernoulli(), (0.6, 0.47)),
+    (gb.Poisson(), (1.3, 1.0)),
+    (gb.Exponential(), (1.3, 1.0)),
+    (gb.Gamma(3.0), (1.3, 1.0)),
+    (gb.Binomial(5), (3.0, 2.4)),
+    (gb.Geometric(), (2.3, 2.0)),
+    (gb.NegativeBinomial(2.0), (1.3, 1.0)),
+]
+
+
+@pytest.mark.parametrize(("family", "means"), [case for case in WIDE if here([case[0]])], ids=str)
 def test_what_is_lost_does_not_grow_with_the_evidence(family: gb.Family, means: tuple[float, float]) -> None:
     """Z − ln E = O(ln n): τ/(T* ln(1/δ)) → 1. Any grid of tilts alone loses a share of Z somewhere."""
     for n in (10**6, 10**8):

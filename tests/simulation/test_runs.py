@@ -4,6 +4,7 @@ import pickle
 from dataclasses import replace
 
 import pytest
+from strategies import plain_only
 
 import gobetween as gb
 from gobetween.simulation.runs import together
@@ -82,8 +83,12 @@ def test_a_plan_shows_itself() -> None:
     priced = gb.make_plan(PRICED)
     assert "expected cost ≥" in repr(priced)
     assert "<th>cost of a query</th>" in priced._repr_html_()
-    assert "about" in repr(gb.make_plan(gb.Problem([0.9, 0.1], family="bounded")))
     tied = gb.make_plan(gb.Problem([1.0, 1.0], family=gb.Gaussian(1.0)), [0.1])
     assert repr(tied) == "Plan(T* = inf; expected queries ≥ inf at δ = 0.1)"
     assert tied.to_dict()["T_star"] is None
     assert "<td>" not in tied._repr_html_()
+
+
+@plain_only
+def test_a_plan_of_bounded_rewards_is_about_so_much() -> None:
+    assert "about" in repr(gb.make_plan(gb.Problem([0.9, 0.1], family="bounded")))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import plain_only
 from study_parts import SPEC, Clock, answer
 
 import gobetween as gb
@@ -233,6 +234,7 @@ def test_cancelling(new: Callable[..., Study]) -> None:
     assert study.doctor() == []
 
 
+@plain_only
 def test_corrections_are_exact(new: Callable[..., Study]) -> None:
     study = new(family="poisson")
     for _ in range(10):

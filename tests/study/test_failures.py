@@ -7,8 +7,8 @@ from gobetween.study.store.failures import told
 
 
 class PostgresError(Exception):
-    def __init__(self, sqlstate: str | None) -> None:
-        super().__init__("irgendetwas\nging schief")
+    def __init__(self, sqlstate: str | None, words: str = "irgendetwas\nging schief") -> None:
+        super().__init__(words)
         self.sqlstate = sqlstate
 
 
@@ -22,6 +22,8 @@ class LiteError(Exception):
     ("error", "words", "passing"),
     [
         (PostgresError(None), "cannot be used (irgendetwas ging schief)", True),  # no server was reached
+        (PostgresError(None, 'FATAL: password authentication failed for user "me"'), "password authentication failed", False),
+        (PostgresError(None, 'FATAL: database "x" does not exist'), "does not exist", False),
         (PostgresError("08006"), "cannot be used", True),
         (PostgresError("57P01"), "cannot be used", True),
         (PostgresError("57P03"), "cannot be used", True),

@@ -59,23 +59,25 @@ def test_snapshots_now_and_then_are_the_same_as_always(
     assert study.store.place == "memory" or behind > 0
 
 
-def test_a_large_snapshot_is_not_written_by_every_tell(tmp_path: Path) -> None:
+def test_a_large_snapshot_is_not_written_by_every_tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tenth of what a snapshot may cost each event, so that one of a tenth of the queries is as large to it."""
+    monkeypatch.setattr(transaction, "PER_EVENT", transaction.PER_EVENT // 10)
     spec = gb.StudySpec(["a", "b"], ["x", "y"], family="bernoulli", delta=1e-9)
     path = tmp_path / "s.sqlite"
     with gb.Study.create(path, spec) as study:
         for _ in range(3):
-            study.ask(10_000)
+            study.ask(1_000)
         large, size = len(json.dumps(snapshot(study))), path.stat().st_size
         assert large > 4 * transaction.PER_EVENT
         seen = set()
-        for number in range(30_000 - 20, 30_000):
+        for number in range(3_000 - 20, 3_000):
             study.tell(number, arm="a", reward=1)
             seen.add(snapshot(study)["seq"])
         assert len(seen) <= 2 + 20 * transaction.PER_EVENT // large
         study.note("the end")
     assert path.stat().st_size < size + 2 * large  # its pages are used again
     with gb.Study.open(path) as again:
-        assert len(again.pending()) == 30_000 - 20
+        assert len(again.pending()) == 3_000 - 20
         assert again.look()[0].learner.progress.told == 20
 
 

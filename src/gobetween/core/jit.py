@@ -1,4 +1,4 @@
-"""The only file that knows Numba: how functions are compiled, cached and dispatched by type.
+"""How functions are compiled, cached and dispatched by type. Numba is known here, and how it makes machine code in kernels.py.
 
 Machine code is kept on disk, one folder per digest of the core's sources, because Numba's own cache does not notice that a
 function in *another* file has changed. The folder belongs to the user alone (cache files are pickles). Only what concerns the
@@ -31,6 +31,8 @@ if ENABLED:
     from numba.core.caching import FunctionCache
     from numba.core.errors import NumbaError
     from numba.extending import overload
+
+    from gobetween.core.kernels import Function, Kept, Overloaded, Typed
 
 
 def _digest() -> str:
@@ -77,6 +79,8 @@ if ENABLED:
 
     class _Kernels(FunctionCache):  # type: ignore[misc]  # Numba is not typed
         """The cache of one function, for our own types only; an entry that cannot be read is made anew, never a traceback."""
+
+        _impl_class = Kept
 
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             if not all(map(_is_ours, sig)):
@@ -134,10 +138,14 @@ def _kernels(function: Any) -> Any:
         numba.config.CACHE_DIR = before
 
 
+def _function(function: Any, **options: Any) -> Any:
+    return Function(function, targetoptions={"nopython": True, "boundscheck": None, "error_model": "numpy", **options})
+
+
 def _compile(function: F, forced: bool = False, **options: Any) -> F:
     if not ENABLED:
         return function
-    compiled = numba.njit(nogil=True, error_model="numpy", forceinline=forced, **options)(function)
+    compiled = _function(function, nogil=True, forceinline=forced, **options)
     if _CACHE is not None:
         compiled._cache = _kernels(function)
     made: F = compiled
@@ -236,7 +244,8 @@ def by_type(returns: str, inline: bool = False) -> Callable[[F], F]:
     def declare(function: F) -> F:
         if ENABLED:
             name, how = function.__name__, "always" if inline else "never"
-            overload(function, {"forceinline": True}, strict=False, inline=how)(
+            options = {"forceinline": True, "pipeline_class": Typed if inline else Overloaded}
+            overload(function, options, strict=False, inline=how)(
                 lambda thing, *args: _implementation(name, returns, inline, thing, args)
             )
         return function
@@ -244,6 +253,7 @@ def by_type(returns: str, inline: bool = False) -> Callable[[F], F]:
     return declare
 
 
+@cache  # Numba asks again for callers that are compiled in another way
 def _implementation(name: str, returns: str, inline: bool, thing: Any, args: Any) -> Any:
     kind = thing.instance_class
     method = getattr(kind, name)
@@ -251,7 +261,7 @@ def _implementation(name: str, returns: str, inline: bool, thing: Any, args: Any
         return method
     ours = _is_ours(thing)
     # ours allocate nothing; someone else's may, and may look beside an array
-    compiled = numba.njit(error_model="numpy", forceinline=ours, _nrt=True, boundscheck=not ours)(method)
+    compiled = _function(method, forceinline=ours, _nrt=True, boundscheck=not ours)
     if not ours:
         try:
             compiled.compile((thing, *args))

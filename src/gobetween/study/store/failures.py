@@ -10,6 +10,8 @@ FULL = ("53100", "SQLITE_FULL", "SQLITE_IOERR")
 READ_ONLY = ("25006", "SQLITE_READONLY")
 FOREIGN = ("SQLITE_NOTADB",)
 BROKEN = ("SQLITE_CORRUPT", "XX001", "XX002")
+#: What PostgreSQL says to whom it does not let in: its driver has no code for that. In other languages it is tried again.
+REFUSED = ("password authentication failed", "no pg_hba.conf entry", "does not exist")
 HELD = ("55P03", "57014", "SQLITE_BUSY", "SQLITE_LOCKED")
 LONGEST = 200  # characters of what a database says of an error
 
@@ -37,7 +39,7 @@ def _code(error: DBAPIError) -> str:
 def _passes(error: DBAPIError) -> bool:
     """A connection that was lost or refused has no code of PostgreSQL: none was reached that could say one."""
     code = _code(error)
-    if not hasattr(error.orig, "sqlstate"):
+    if not hasattr(error.orig, "sqlstate") or (not code and any(words in str(error.orig) for words in REFUSED)):
         return False
     return not code or code.startswith("08") or code in PASSING
 
