@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from strategies import problems
 
 import gobetween as gb
+from gobetween.core import geometry
 from gobetween.core.geometry import hull_distance
 
 MEANS = [1.5, 1.0, 0.7, 0.5]
@@ -154,3 +155,18 @@ def test_mediators_that_stay_are_needed(problem: gb.Problem) -> None:
     for e in gone:
         others = [i for i in range(problem.E) if i not in gone]
         assert hull_distance(problem.policies[others], problem.policies[e]) < 1e-7
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_who_is_surely_needed_is_what_the_linear_programs_find(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(seed)
+    policies = rng.dirichlet(np.full(rng.integers(2, 7), rng.choice([0.1, 1.0, 5.0])), rng.integers(3, 9))
+    if seed % 2:  # mixtures, twins, and probabilities of 0
+        policies = np.round(4.0 * policies) + (np.arange(policies.shape[1]) == 0)
+        policies /= policies.sum(axis=1, keepdims=True)
+        policies[0], policies[-1] = policies[1:3].mean(axis=0), policies[1]
+    costs = rng.choice([0.5, 1.0, 2.0], len(policies))
+    sure, found = geometry._surely_needed(policies, costs), geometry.find_redundant(policies, costs)
+    assert not sure[[item.mediator for item in found]].any()
+    monkeypatch.setattr(geometry, "_surely_needed", lambda policies, costs: np.zeros(len(policies), dtype=np.bool_))
+    assert repr(geometry.find_redundant(policies, costs)) == repr(found)

@@ -80,10 +80,9 @@ def redundant_mediators(problem: Problem) -> tuple[Redundancy, ...]:
 @counted(lambda policies, costs: 0.5 * policies.shape[1] * max(policies.shape) ** 2)
 def find_redundant(policies: Floats, costs: Floats) -> tuple[Redundancy, ...]:
     """`redundant_mediators` for policies and costs alone: means do not matter."""
-    E = len(policies)
-    remaining = np.ones(E, dtype=bool)
+    remaining = np.ones(len(policies), dtype=bool)
     found: list[tuple[int, Floats]] = []
-    for e in range(E - 1, -1, -1):
+    for e in np.flatnonzero(~_surely_needed(policies, costs))[::-1].tolist():
         remaining[e] = False
         alpha = _cheapest_substitute(policies, costs, e, remaining)
         if alpha is None:
@@ -91,6 +90,18 @@ def find_redundant(policies: Floats, costs: Floats) -> tuple[Redundancy, ...]:
         else:
             found.append((e, alpha))
     return tuple(_redundancy(policies, costs, e, alpha, remaining) for e, alpha in reversed(found))
+
+
+def _surely_needed(policies: Floats, costs: Floats) -> Bools:
+    """[E] the mediators whom no linear program need be asked about: worth more than any other where pulls are worth what each
+    itself pulls of an arm. A substitute α would be worth Σ α_f π_f·v ≥ π_e·v at a cost Σ α_f c_f ≤ c_e.
+    """
+    most = policies.max(axis=0)
+    pulls = policies / np.where(most > 0.0, most, 1.0)
+    worths = (pulls / costs[:, None]) @ pulls.T  # [f, e] of a unit of cost spent on f, where e sets the prices
+    own = np.diag(worths).copy()
+    np.fill_diagonal(worths, 0.0)
+    return np.asarray(own > (1.0 + 2.0 * TOLERANCE) * worths.max(axis=0))
 
 
 def needless_mediators(policies: Floats, costs: Floats) -> list[int]:
