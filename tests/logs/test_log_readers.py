@@ -154,6 +154,7 @@ def test_odd_tables() -> None:
             "mediator,arm,reward\n",
             "x.txt: is not known as a log by its name: .csv, .tsv, .jsonl, .json, .parquet or .feather",
         ),
+        ("x.csv.zip", "PK", "x.csv.zip: a .zip may hold several files: unpack it, or pack the one with gzip"),
         ("x.parquet", "no parquet", "x.parquet: is not a Parquet file that can be read"),
         ("x.jsonl", '{"arm": "a"}\n', "x.jsonl: has no column 'reward'"),
     ],

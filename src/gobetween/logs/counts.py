@@ -23,6 +23,7 @@ Before = float | str
 
 LISTED = 1000  # bad rows that are listed; all are counted
 NEITHER = "has neither arm nor reward"
+NOT_PAID, NOT_TOGETHER = "reward is not possible", "total is not possible"
 SHOWN = 10  # bad rows that are told in a sentence; the rest is counted by kind
 
 

@@ -91,8 +91,8 @@ def sentences(found: LogReport) -> list[str]:
     if found.disorder is not None:
         where = f"{found.disorder.source} row {found.disorder.row}"
         lines.append(
-            f"The order column does not rise ({where} comes before the row above it; texts are compared as texts, so write "
-            "dates as 2026-11-15): the row of the first claim then means nothing; the verdict at the end does not depend on it."
+            f"The order column does not rise ({where} {found.disorder.reason}): the row of the first claim then means nothing; "
+            "the verdict at the end does not depend on it."
         )
     return [*lines, *_how_read(found)]
 
