@@ -28,7 +28,7 @@ def test_bad_rows_are_counted_and_listed(tmp_path: Path) -> None:
     assert reasons[5] == "reward 0.5 is not possible: a bernoulli reward is 0 or 1 (the default family: others must be said)"
     assert reasons[6] == "has 2 cells, the header 3"
     assert "9 rows cannot be used" in str(caught.value)
-    assert f"{path} row 8, {path} row 9: its reward is missing" in str(caught.value)
+    assert f"{path} rows 8, 9: its reward is missing" in str(caught.value)
     found = gb.analyse_logs(path, skip_bad=True)
     assert (found.rows, found.bad_count) == (4, 9)
 

@@ -10,6 +10,7 @@ from gobetween.core.visible import about
 from gobetween.core.voice import against, near_words, question_words
 from gobetween.export import numbered, some
 from gobetween.logs.ahead import ASKED, Advice
+from gobetween.logs.counts import listed
 from gobetween.logs.forecast import FARTHEST
 from gobetween.logs.replay import Replay
 from gobetween.logs.report import LogReport
@@ -106,9 +107,8 @@ def account_sentences(found: LogReport) -> list[str]:
 def _how_read(found: LogReport) -> list[str]:
     if not found.bad_count:
         return list(found.notes)
-    first = "; ".join(f"{row.source} row {row.row}: {row.reason}" for row in found.bad[:5])
     left = numbered(found.bad_count, "row was", "rows were")
-    return [*found.notes, f"{left} left out: {first}{' …' if found.bad_count > 5 else ''}"]
+    return [*found.notes, f"{left} left out: {listed(found.bad[:5])}{' …' if found.bad_count > 5 else ''}"]
 
 
 def _claim(found: LogReport) -> list[str]:
