@@ -62,6 +62,11 @@ def test_texts_that_are_no_dates_are_said_to_be_texts(days: list[str], hint: boo
     assert ("compared as texts" in found.disorder.reason) == hint
 
 
+def test_words_that_are_no_rewards_are_said_to_be_none() -> None:
+    with pytest.raises(BadLogError, match=r"'Admitted' is no number \(of words only yes and no, true and false are read"):
+        gb.analyse_logs({"arm": ["a", "b"], "reward": ["Admitted", "Rejected"]})
+
+
 def test_rows_that_are_left_out_for_what_they_paid_are_a_selection() -> None:
     log = {"arm": ["a", "b"] * 20, "reward": [0, 1] * 15 + [17, -3] * 5}
     found = gb.analyse_logs(log, skip_bad=True)

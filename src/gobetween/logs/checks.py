@@ -138,7 +138,9 @@ def _reward_reason(batch: Batch, i: int, options: LogOptions) -> tuple[str, str]
 
 
 def _hint(text: str) -> str:
-    """What a number with marks in it may be."""
+    """What a number with marks in it may be, and which words are numbers."""
+    if text.strip().isalpha() and len(text.strip()) > 2:
+        return " (of words only yes and no, true and false are read as 1 and 0)"
     if re.fullmatch(r"[+-]?[\d.]*,\d+", text.strip()):
         return " (a decimal comma must be said)"
     return ""
