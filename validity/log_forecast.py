@@ -20,7 +20,7 @@ from gobetween.simulation.summary import exact_interval
 from gobetween.simulation.worlds import LOG, OUTSIDE, WORLDS
 
 ahead.RESAMPLES = 0  # whom to ask is not looked at here
-LOGS, MANY_ARMS, CHUNK, SEEDS = 1000, 250, 5, 100_000
+LOGS, MANY_ARMS, CHUNK, SEEDS = 500, 60, 5, 100_000
 #: Of 100 ranges so many shall hold the truth.
 LEAST, MOST = 0.75, 0.92
 WRONG: list[tuple[str, bool, float, int, int]] = []

@@ -9,6 +9,7 @@ from log_tables import table, write_csv, write_jsonl, write_parquet
 
 import gobetween as gb
 from gobetween.logs.counts import BadLogError
+from gobetween.pages.log import sentences
 
 
 def test_bad_rows_are_counted_and_listed(tmp_path: Path) -> None:
@@ -27,7 +28,7 @@ def test_bad_rows_are_counted_and_listed(tmp_path: Path) -> None:
     assert reasons[5] == "reward 0.5 is not possible: a bernoulli reward is 0 or 1 (the default family: others must be said)"
     assert reasons[6] == "has 2 cells, the header 3"
     assert "9 rows cannot be used" in str(caught.value)
-    assert f"{path} row 8, {path} row 9: its reward is missing" in str(caught.value)
+    assert f"{path} rows 8, 9: its reward is missing" in str(caught.value)
     found = gb.analyse_logs(path, skip_bad=True)
     assert (found.rows, found.bad_count) == (4, 9)
 
@@ -51,6 +52,29 @@ def test_an_order_that_does_not_rise_is_said() -> None:
     found = gb.analyse_logs(columns, order="at")
     assert found.disorder is not None
     assert found.disorder.row == 41
+    assert "(table row 41 comes before the row above it): the row" in " ".join(sentences(found))
+
+
+@pytest.mark.parametrize(("days", "hint"), [(["2026-11-15", "2026-11-14"], False), (["15 Nov", "14 Nov"], True)])
+def test_texts_that_are_no_dates_are_said_to_be_texts(days: list[str], hint: bool) -> None:
+    found = gb.analyse_logs({"arm": ["a", "b"], "reward": [1, 0], "day": days}, order="day")
+    assert found.disorder is not None
+    assert ("compared as texts" in found.disorder.reason) == hint
+
+
+def test_words_that_are_no_rewards_are_said_to_be_none() -> None:
+    with pytest.raises(BadLogError, match=r"'Admitted' is no number \(of words only yes and no, true and false are read"):
+        gb.analyse_logs({"arm": ["a", "b"], "reward": ["Admitted", "Rejected"]})
+
+
+def test_rows_that_are_left_out_for_what_they_paid_are_a_selection() -> None:
+    log = {"arm": ["a", "b"] * 20, "reward": [0, 1] * 15 + [17, -3] * 5}
+    found = gb.analyse_logs(log, skip_bad=True)
+    assert found.notes[0] == (
+        "10 rows were left out for rewards that are not possible in the bernoulli family: what is left is chosen by its rewards, "
+        "so that the guarantee does not hold. Is the family right?"
+    )
+    assert not gb.analyse_logs(log, family=gb.Gaussian(10.0)).notes
 
 
 @pytest.mark.parametrize("values", [["09:00:00", "10:00:00", "09:30:00"], ["5", "", "3"], ["9", "", "10", "2"]])

@@ -79,9 +79,7 @@ def test_a_broken_last_line_and_odd_json(tmp_path: Path) -> None:
 
 def test_broken_bytes_and_quotes_merge_nothing(tmp_path: Path) -> None:
     (tmp_path / "latin.csv").write_bytes("arm,reward\n\xe9t\xe9,1\n\xe8t\xe8,0\na,1\nb,0\n".encode("latin-1"))
-    with pytest.raises(
-        BadLogError, match=r"2 rows cannot be used: .*latin.csv row 1, .*latin.csv row 2: holds characters that are not"
-    ):
+    with pytest.raises(BadLogError, match=r"2 rows cannot be used: .*latin.csv rows 1, 2: holds characters that are not"):
         gb.analyse_logs(tmp_path / "latin.csv")
     rows = "".join(f"a,{i % 2}\n" for i in range(100))
     (tmp_path / "quote.csv").write_text('arm,reward\nb,x\n"a,1\n' + rows)
@@ -154,6 +152,7 @@ def test_odd_tables() -> None:
             "mediator,arm,reward\n",
             "x.txt: is not known as a log by its name: .csv, .tsv, .jsonl, .json, .parquet or .feather",
         ),
+        ("x.csv.zip", "PK", "x.csv.zip: a .zip may hold several files: unpack it, or pack the one with gzip"),
         ("x.parquet", "no parquet", "x.parquet: is not a Parquet file that can be read"),
         ("x.jsonl", '{"arm": "a"}\n', "x.jsonl: has no column 'reward'"),
     ],

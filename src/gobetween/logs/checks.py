@@ -9,7 +9,7 @@ import numpy as np
 
 from gobetween.core.types import Bools, Floats
 from gobetween.logs.batch import Batch, Names, Order
-from gobetween.logs.counts import NEITHER, BadRow, Before
+from gobetween.logs.counts import NEITHER, NOT_PAID, NOT_TOGETHER, BadRow, Before
 from gobetween.logs.names import is_nothing
 from gobetween.logs.options import LogOptions
 
@@ -133,12 +133,14 @@ def _reward_reason(batch: Batch, i: int, options: LogOptions) -> tuple[str, str]
         return f"its propensity {p[i]:g} is not above 0 and at most 1", "propensity is not possible"
     if n is not None and options.totals:
         reason = f"{n[i]:,.0f} {options.family.name} rewards cannot be {x:g} together"
-        return reason, "total is not possible"
-    return options.family.not_paid(f"{x:g}"), "reward is not possible"
+        return reason, NOT_TOGETHER
+    return options.family.not_paid(f"{x:g}"), NOT_PAID
 
 
 def _hint(text: str) -> str:
-    """What a number with marks in it may be."""
+    """What a number with marks in it may be, and which words are numbers."""
+    if text.strip().isalpha() and len(text.strip()) > 2:
+        return " (of words only yes and no, true and false are read as 1 and 0)"
     if re.fullmatch(r"[+-]?[\d.]*,\d+", text.strip()):
         return " (a decimal comma must be said)"
     return ""
@@ -147,6 +149,14 @@ def _hint(text: str) -> str:
 def first_fall(order: Order, before: Before) -> tuple[int | None, Before]:
     """The first row whose value is under the one before it, and the last value; rows without one are passed over."""
     return _fall_of_texts(order, before) if isinstance(order, list) else _fall_of_numbers(order, before)
+
+
+def fall_words(order: Order, fall: int) -> str:
+    """What is wrong with a row that comes too early."""
+    value, words = order[fall], "comes before the row above it"
+    if not isinstance(value, str) or re.match(r"\d{4}-\d\d-\d\d", value):
+        return words
+    return f"{words}; texts are compared as texts, so write dates as 2026-11-15"
 
 
 def _fall_of_texts(order: list[str], before: Before) -> tuple[int | None, Before]:

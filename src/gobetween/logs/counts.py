@@ -23,6 +23,7 @@ Before = float | str
 
 LISTED = 1000  # bad rows that are listed; all are counted
 NEITHER = "has neither arm nor reward"
+NOT_PAID, NOT_TOGETHER = "reward is not possible", "total is not possible"
 SHOWN = 10  # bad rows that are told in a sentence; the rest is counted by kind
 
 
@@ -219,12 +220,22 @@ class BadLogError(LogError):
 
     def __init__(self, stats: LogStats) -> None:
         self.bad, self.bad_count = stats.bad, stats.bad_count
-        reasons: dict[str, list[str]] = {}
-        for row in stats.bad[:SHOWN]:
-            reasons.setdefault(row.reason, []).append(f"{row.source} row {row.row}" if row.row else row.source)
-        listed = "; ".join(f"{', '.join(places)}: {reason}" for reason, places in reasons.items())
         fix = Fix("skip-or-silence" if NEITHER in stats.kinds else "skip-bad")
-        super().__init__(f"{numbered(stats.bad_count, 'row')} cannot be used: {listed}{_others(stats)}", fix=fix)
+        super().__init__(
+            f"{numbered(stats.bad_count, 'row')} cannot be used: {listed(stats.bad[:SHOWN])}{_others(stats)}", fix=fix
+        )
+
+
+def listed(rows: Iterable[BadRow]) -> str:
+    """Rows that cannot be used, those of one file with one reason together."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        places.setdefault((row.source, row.reason), []).extend([str(row.row)] if row.row else [])
+    return "; ".join(f"{source}{_rows(numbers)}: {reason}" for (source, reason), numbers in places.items())
+
+
+def _rows(numbers: Sequence[str]) -> str:
+    return f" row{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}" if numbers else ""
 
 
 def _others(stats: LogStats) -> str:

@@ -82,6 +82,8 @@ def _kind(path: Path) -> tuple[str | None, str | None]:
 
 def _file(path: Path, named: Path, shown: str = "") -> Located:
     kind, packing = _kind(named)
+    if named.suffix.lower() == ".zip":
+        raise LogError(f"{path}: a .zip may hold several files: unpack it, or pack the one with gzip")
     if kind is None:
         raise LogError(f"{path}: is not known as a log by its name: {KNOWN}")
     stem = named.name.removesuffix(named.suffix) if not packing else named.with_suffix("").stem

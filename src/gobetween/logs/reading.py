@@ -21,7 +21,16 @@ from gobetween.core.stopping import BY_COUNTS
 from gobetween.core.types import Bools, Floats, Ints
 from gobetween.errors import LogError
 from gobetween.logs.batch import Batch, Names
-from gobetween.logs.checks import bad_rows, first_fall, left_out_rows, named_rows, silent_rows, stands_for, usable_rows
+from gobetween.logs.checks import (
+    bad_rows,
+    fall_words,
+    first_fall,
+    left_out_rows,
+    named_rows,
+    silent_rows,
+    stands_for,
+    usable_rows,
+)
 from gobetween.logs.counts import BadLogError, BadRow, LogStats
 from gobetween.logs.merging import all_batches
 from gobetween.logs.names import folded, natural, spelled
@@ -220,7 +229,7 @@ class Reading:
             return
         fall, self.stats.last = first_fall(batch.order, self.stats.last)
         if fall is not None and self.stats.disorder is None:
-            self.stats.disorder = BadRow(batch.origin(fall), batch.row(fall), "comes before the row above it")
+            self.stats.disorder = BadRow(batch.origin(fall), batch.row(fall), fall_words(batch.order, fall))
 
     def _count_silence(self, batch: Batch, silent: Bools) -> None:
         codes = batch.mediators.codes[silent]

@@ -8,7 +8,7 @@ import numpy as np
 from gobetween.core.gaps import log_gap_evidence
 from gobetween.core.types import Ints
 from gobetween.export import numbered
-from gobetween.logs.counts import LogStats
+from gobetween.logs.counts import NOT_PAID, NOT_TOGETHER, LogStats
 from gobetween.logs.names import look_alikes
 from gobetween.logs.options import LogOptions
 from gobetween.logs.policies import CLOSE, VARIES, said_policy
@@ -20,7 +20,16 @@ LEVEL = 0.01  # of the remark that rewards are missing unevenly
 
 def remarks(stats: LogStats, options: LogOptions) -> tuple[str, ...]:
     """Sentences, the ones that may change the answer first."""
-    return tuple((*_gaps(stats), *_alike(stats, options), *_unused(stats, options), *_propensities(stats), *_read(stats)))
+    return tuple(
+        (
+            *_impossible(stats, options),
+            *_gaps(stats),
+            *_alike(stats, options),
+            *_unused(stats, options),
+            *_propensities(stats),
+            *_read(stats),
+        )
+    )
 
 
 def _read(stats: LogStats) -> Iterator[str]:
@@ -43,6 +52,16 @@ def _unused(stats: LogStats, options: LogOptions) -> Iterator[str]:
     unused = sorted(set(options.rename or {}) - stats.renamed)
     if unused:
         yield f"Names that were to be renamed and are not in the log: {', '.join(map(repr, unused[:SHOWN]))}{_rest(unused)}."
+
+
+def _impossible(stats: LogStats, options: LogOptions) -> Iterator[str]:
+    """Rows that were left out because of what they paid: what is left was chosen by its rewards."""
+    out = sum(stats.kinds.get(kind, 0) for kind in (NOT_PAID, NOT_TOGETHER))
+    if out:
+        yield (
+            f"{numbered(out, 'row was', 'rows were')} left out for rewards that are not possible in the {options.family.name} "
+            "family: what is left is chosen by its rewards, so that the guarantee does not hold. Is the family right?"
+        )
 
 
 def _gaps(stats: LogStats) -> Iterator[str]:

@@ -10,6 +10,7 @@ from gobetween.core.visible import about
 from gobetween.core.voice import against, near_words, question_words
 from gobetween.export import numbered, shortened, some
 from gobetween.logs.ahead import ASKED, Advice
+from gobetween.logs.counts import listed
 from gobetween.logs.forecast import FARTHEST
 from gobetween.logs.replay import Replay
 from gobetween.logs.report import LogReport
@@ -91,8 +92,8 @@ def sentences(found: LogReport) -> list[str]:
     if found.disorder is not None:
         where = f"{found.disorder.source} row {found.disorder.row}"
         lines.append(
-            f"The order column does not rise ({where} comes before the row above it; texts are compared as texts, so write "
-            "dates as 2026-11-15): the row of the first claim then means nothing; the verdict at the end does not depend on it."
+            f"The order column does not rise ({where} {found.disorder.reason}): the row of the first claim then means nothing; "
+            "the verdict at the end does not depend on it."
         )
     return [*lines, *_how_read(found)]
 
@@ -106,9 +107,8 @@ def account_sentences(found: LogReport) -> list[str]:
 def _how_read(found: LogReport) -> list[str]:
     if not found.bad_count:
         return list(found.notes)
-    first = "; ".join(f"{row.source} row {row.row}: {row.reason}" for row in found.bad[:5])
     left = numbered(found.bad_count, "row was", "rows were")
-    return [*found.notes, f"{left} left out: {first}{' …' if found.bad_count > 5 else ''}"]
+    return [*found.notes, f"{left} left out: {listed(found.bad[:5])}{' …' if found.bad_count > 5 else ''}"]
 
 
 def _claim(found: LogReport) -> list[str]:

@@ -43,6 +43,8 @@ def arm_blocks(found: LogReport) -> list[Block]:
 
 
 def _interval(low: float, high: float) -> str:
+    if math.isinf(low) and math.isinf(high):
+        return ""  # nothing is known
     return " to ".join("…" if not math.isfinite(end) else f"{end:.4g}" for end in (low, high))
 
 
