@@ -79,3 +79,33 @@ def test_what_was_kept_can_be_called(tmp_path: Path) -> None:
         assert done.stdout.split() == [{"new_state": "State", "new_tally": "Tally"}[name] for name in names]
         said.append("compiling" in done.stderr)
     assert said == [True, False, False]
+
+
+OTHER = """
+import numba
+numba.version_info = numba.version_info._replace(major=99)
+from gobetween.core import jit
+
+@jit.leaf
+def inner(x):
+    return 2.0 * x
+
+@jit.leaf
+def outer(x):
+    return inner(x) + 1.0
+
+print(jit.WHOLE, type(outer).__module__.split(".")[0], outer(1.5))
+"""
+
+
+@pytest.mark.skipif(not jit.ENABLED, reason="without the JIT there is no machine code")
+def test_another_numba_makes_machine_code_in_its_own_way(tmp_path: Path) -> None:
+    """How it does that is not part of what it promises."""
+    env = os.environ | {"GOBETWEEN_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", OTHER], env=env, capture_output=True, text=True, timeout=300)
+    assert done.stdout == "False numba 4.0\n", done.stderr
+
+
+@pytest.mark.skipif(not jit.ENABLED, reason="without the JIT there is no machine code")
+def test_the_numba_that_is_pinned_is_one_that_is_known() -> None:
+    assert jit.WHOLE

@@ -32,6 +32,10 @@ if ENABLED:
     from numba.core.errors import NumbaError
     from numba.extending import overload
 
+#: Versions of Numba of which kernels.py knows how they make machine code; with others it is made as they would.
+KNOWN = ((0, 68),)
+WHOLE = ENABLED and numba.version_info[:2] in KNOWN
+if WHOLE:
     from gobetween.core.kernels import Function, Kept, Overloaded, Typed
 
 
@@ -80,7 +84,7 @@ if ENABLED:
     class _Kernels(FunctionCache):  # type: ignore[misc]  # Numba is not typed
         """The cache of one function, for our own types only; an entry that cannot be read is made anew, never a traceback."""
 
-        _impl_class = Kept
+        _impl_class = Kept if WHOLE else FunctionCache._impl_class
 
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             if not all(map(_is_ours, sig)):
@@ -139,6 +143,8 @@ def _kernels(function: Any) -> Any:
 
 
 def _function(function: Any, **options: Any) -> Any:
+    if not WHOLE:
+        return numba.njit(error_model="numpy", **options)(function)
     return Function(function, targetoptions={"nopython": True, "boundscheck": None, "error_model": "numpy", **options})
 
 
@@ -244,7 +250,8 @@ def by_type(returns: str, inline: bool = False) -> Callable[[F], F]:
     def declare(function: F) -> F:
         if ENABLED:
             name, how = function.__name__, "always" if inline else "never"
-            options = {"forceinline": True, "pipeline_class": Typed if inline else Overloaded}
+            made = {"pipeline_class": Typed if inline else Overloaded} if WHOLE else {}
+            options: dict[str, Any] = {"forceinline": True, **made}
             overload(function, options, strict=False, inline=how)(
                 lambda thing, *args: _implementation(name, returns, inline, thing, args)
             )
