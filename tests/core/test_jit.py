@@ -102,7 +102,8 @@ print(jit.WHOLE, type(outer).__module__.split(".")[0], outer(1.5))
 def test_another_numba_makes_machine_code_in_its_own_way(tmp_path: Path) -> None:
     """How it does that is not part of what it promises."""
     env = os.environ | {"GOBETWEEN_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", OTHER], env=env, capture_output=True, text=True, timeout=300)
+    (tmp_path / "other.py").write_text(OTHER, encoding="utf-8")
+    done = subprocess.run([sys.executable, tmp_path / "other.py"], env=env, capture_output=True, text=True, timeout=300)
     assert done.stdout == "False numba 4.0\n", done.stderr
 
 
