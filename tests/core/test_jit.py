@@ -39,6 +39,8 @@ def test_processes_that_compile_at_once_save_one_after_the_other(monkeypatch: py
 
 @pytest.mark.skipif(not jit.ENABLED, reason="without the JIT there is no machine code")
 def test_machine_code_is_made_of_what_python_calls() -> None:
+    from numba.core.caching import NullCache
+
     from gobetween.core.kernels import Door, Part
 
     @jit.leaf
@@ -49,8 +51,10 @@ def test_machine_code_is_made_of_what_python_calls() -> None:
     def outer(x: float) -> float:
         return inner(x) + 1.0
 
-    assert outer(1.5) == 4.0
     functions: Any = (inner, outer)
+    for function in functions:
+        function._cache = NullCache()  # what an earlier run kept has doors
+    assert outer(1.5) == 4.0
     assert [len(function._doors) for function in functions] == [0, 1]
     assert all(isinstance(made.library, Part) for function in functions for made in function.overloads.values())
     assert inner(1.5) == 3.0
