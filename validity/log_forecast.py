@@ -33,7 +33,8 @@ One setting serves all instances: what {low:.0%}, {middle:.0%} and {high:.0%} of
 pilot runs of 20 to 80 logs with other seeds. Means of four arms or more are drawn as if of one population that is even
 between two ends, and one of them, or {outside:.0%}, anywhere (`simulation/worlds.py`). That is what *80 items, evenly spaced*
 are: they end at 0.1, and above stand two alone, 0.11 and 0.16. Those of *80 items, drawn* are not: they are draws of
-Beta(4, 40), which has a tail.
+Beta(4, 40), which has a tail. This way to draw means was chosen among about twenty, such as normal populations and ones of any
+shape, on pilot logs of these same instances: of other populations of many arms ranges may hold the truth less often.
 
 `python validity/log_forecast.py` ({logs:,} logs of each instance, {many:,} of those with 80 arms) wrote this page."""
 
