@@ -34,7 +34,10 @@ pilot runs of 20 to 80 logs with other seeds. Means of four arms or more are dra
 between two ends, and one of them, or {outside:.0%}, anywhere (`simulation/worlds.py`). That is what *80 items, evenly spaced*
 are: they end at 0.1, and above stand two alone, 0.11 and 0.16. Those of *80 items, drawn* are not: they are draws of
 Beta(4, 40), which has a tail. This way to draw means was chosen among about twenty, such as normal populations and ones of any
-shape, on pilot logs of these same instances: of other populations of many arms ranges may hold the truth less often.
+shape, on pilot logs of these same instances. Apart from this run, three other populations were looked at afterwards, with 30
+Bernoulli logs of three mediators each, asked three times: of 40 normal means ranges held the truth in 76% (*rows*) and 71%
+(*plan*), of 60 exponential ones in 89% and 79%, but of 40 in **two groups**, ten about 0.4 and thirty about 0.2, in 16% and
+22%: there they begin **too late**, for the population is wide, and the highest of the ten are taken at their word.
 
 `python validity/log_forecast.py` ({logs:,} logs of each instance, {many:,} of those with 80 arms) wrote this page."""
 
