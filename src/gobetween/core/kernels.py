@@ -1,9 +1,8 @@
 """How machine code is made: as a whole, and only of what Python calls. Together with jit.py this is all that knows Numba.
 
-By itself Numba optimises each function, then again as a part of every caller, and makes machine code of all of them. Ours call
-each other through many levels. So a function that compiled code calls is a *part*, intermediate code that nobody has optimised;
-what Python calls has a *door*: its parts are linked there, optimised, and become machine code, once. That takes about half as
-long.
+By itself Numba makes machine code of each function, with all that it calls in it, and wrappers for Python. Ours call each other
+through many levels. So a function that compiled code calls is a *part*, intermediate code for its callers to take in; what
+Python calls has a *door*: its parts are linked there and become machine code, once. That takes about half as long.
 """
 
 import copy
@@ -23,9 +22,6 @@ PART = "part"  # how a part is kept on disk; Numba's words for others are "objec
 
 class Part(JITCodeLibrary):  # type: ignore[misc]  # Numba is not typed
     """The intermediate code of a function, for callers to take in; it also stands for what an entry point is to Numba."""
-
-    def _optimize_final_module(self) -> None:
-        """Doors are optimised."""
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
