@@ -27,9 +27,9 @@ def numbered(n: int, one: str, many: str | None = None) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """'a', 'b' and 'c'."""
-    *first, last = map(repr, names)
-    return f"{', '.join(first)} and {last}" if first else last
+    """'a', 'b' and 'c'; nothing of none."""
+    *first, last = map(repr, names or [""])
+    return f"{', '.join(first)} and {last}" if first else last if names else ""
 
 
 def some(names: Sequence[str], most: int = 10) -> str:

@@ -87,7 +87,7 @@ PI = [[0.5, 0.5], [0.1, 0.9]]
         ),
         (
             dict(means=[1, 0.5, 0], policies=[[0, 1, 0]]),
-            "no mediator ever pulls 'arm 1', 'arm 3': drop these arms or add a mediator who can pull them",
+            "no mediator ever pulls 'arm 1' and 'arm 3': drop these arms or add a mediator who can pull them",
         ),
         (
             dict(means=[1, 0], policies=PI, costs=[1.0, 0.0]),

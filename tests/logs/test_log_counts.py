@@ -44,8 +44,8 @@ def test_all_bad_rows_are_counted_and_the_first_are_listed() -> None:
     assert (whole.bad_count, len(whole.bad)) == (1400, LISTED)
     error = BadLogError(whole)
     assert (error.bad_count, len(error.bad)) == (1400, LISTED)
-    places = ", ".join(f"x row {i}" for i in range(1, 11))
-    expected = f"1,400 rows cannot be used: {places}: is odd; and 1,390 more: 1,390 × is odd"
+    places = ", ".join(map(str, range(1, 11)))
+    expected = f"1,400 rows cannot be used: x rows {places}: is odd; and 1,390 more: 1,390 × is odd"
     assert str(error) == f"{expected}; skip_bad=True leaves them out"
     assert error.sentence(fixes={"skip-bad": "--skip-bad leaves them out"}) == f"{expected}; --skip-bad leaves them out"
 

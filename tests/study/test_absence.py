@@ -183,7 +183,7 @@ def test_a_study_plans_around_the_away_and_replays_it(new: Callable[..., Study])
     assert {query.mediator for query in study.ask(2)} == {"p"}
     assert study.doctor() == []
     study.away("p")
-    with pytest.raises(gb.StudyError, match="nobody can be asked: 'p', 'x', 'y' are away"):
+    with pytest.raises(gb.StudyError, match="nobody can be asked: 'p', 'x' and 'y' are away"):
         study.ask()
     for name in ("x", "y", "p"):
         study.back(name)

@@ -32,6 +32,7 @@ def test_of_many_names_the_first_are_said_and_the_rest_counted() -> None:
     names = [f"arm {i}" for i in range(1000)]
     assert some(names, 2) == "'arm 0', 'arm 1' and 998 more"
     assert some(names[:2], 2) == "'arm 0' and 'arm 1'"
+    assert (some(names[:1]), some([])) == ("'arm 0'", "")
     assert shortened(["a", "b", "c"], 2) == "a, b and 1 more"
     assert choices("arm 77", names[:3]) == "'arm 0', 'arm 1', 'arm 2'"
     assert choices("arn 77", names).startswith("'arm 77', ")

@@ -104,7 +104,7 @@ def test_other_files_are_not_stores(tmp_path: Path) -> None:
 def test_two_studies_need_a_name(where: str) -> None:
     study = new_study(where)
     study.store.create("other", study.spec.to_dict(), {})
-    with pytest.raises(gb.StudyError, match="holds 2 studies: name one of 'other', 'study'"):
+    with pytest.raises(gb.StudyError, match="holds 2 studies: name one of 'other' and 'study'"):
         Study.open(where)
     assert Study.open(where, "other").name == "other"
     with pytest.raises(gb.StudyError, match=r"has no study 'third' \(it has: 'other', 'study'\)"):

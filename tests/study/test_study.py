@@ -136,7 +136,7 @@ def test_absent_mediators_are_not_asked(new: Callable[..., Study]) -> None:
     assert {query.mediator for query in study.ask(10)} <= {"y", "z"}
     study.away("y")
     study.away("z")
-    with pytest.raises(gb.StudyError, match="nobody can be asked: 'x', 'y', 'z' are away"):
+    with pytest.raises(gb.StudyError, match="nobody can be asked: 'x', 'y' and 'z' are away"):
         study.ask()
     study.back("x")
     assert study.ask()[0].mediator == "x"

@@ -13,7 +13,7 @@ from gobetween.core.state import Tally, fill
 from gobetween.errors import ProblemError
 from gobetween.files.rules import parse_family, parse_question, rule_from_dict, rule_to_dict
 from gobetween.study.packing import LARGE, pack, unpack
-from gobetween.study.setup import Setup, new_setup
+from gobetween.study.setup import new_setup
 from gobetween.study.watched import Watched
 
 if TYPE_CHECKING:
@@ -47,11 +47,12 @@ def plain(data: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _cast(setup: Setup) -> dict[str, Any]:
-    """The mediators with what is known of their policies; many of them apart, as a matrix."""
-    if setup.policies.size >= LARGE:
-        return {"mediators": list(setup.mediators), "policies": setup.policies}
-    return {"mediators": {name: json_row(setup.policies[e]) for e, name in enumerate(setup.mediators)}}
+def _cast(learner: "Learner") -> dict[str, Any]:
+    """The mediators, as they are called now, with what is known of their policies; many of these apart, as a matrix."""
+    policies = learner.setup.policies
+    if policies.size >= LARGE:
+        return {"mediators": list(learner.mediators), "policies": policies}
+    return {"mediators": {name: json_row(policies[e]) for e, name in enumerate(learner.mediators)}}
 
 
 def _said(learner: "Learner") -> dict[str, Any]:
@@ -59,7 +60,7 @@ def _said(learner: "Learner") -> dict[str, Any]:
     return {
         "format": FORMAT,
         "arms": list(learner.arms),
-        **_cast(setup),
+        **_cast(learner),
         "costs": setup.costs.tolist(),
         "family": setup.family.to_dict(),
         "delta": setup.delta,
