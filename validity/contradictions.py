@@ -58,8 +58,8 @@ if __name__ == "__main__":
         "validity-contradictions.md",
         "verdicts that are contradicted though nothing changes",
         f"Learners at δ = {DELTA:g} whose arms answer in turn and who go on after their verdict, to {MOST} answers. That it is",
-        "wrong, or that a right one is contradicted later (the alarm *contradiction*), may together happen with probability δ:",
-        "[questions.md](questions.md).",
+        "wrong, or that a right one is contradicted later (the alarm *contradiction*), may together happen with probability δ,",
+        "with `EpsilonBest` 2δ: [questions.md](questions.md).",
         "",
         *contradictions(),
     )
