@@ -2,13 +2,15 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PACKAGE := $(INSTALL) --build-constraint constraints.txt --editable
 PARTS := chromium postgresql
 # two processes; a file stays in one of them, with its kernels and fixtures, and slow files come first (tests/conftest.py)
 BESIDE := --numprocesses 2 --dist loadfile --no-loadscope-reorder
-PLAIN := tests/core tests/cli/test_family_words.py tests/simulation/test_engine.py tests/simulation/test_runs.py::test_a_plan_of_bounded_rewards_is_about_so_much tests/study/test_answers.py::test_corrections_are_exact tests/study/test_learner.py tests/study/test_forecast.py::test_every_family_has_one tests/cli/test_questions_cli.py::test_a_study_keeps_its_question tests/test_one_voice.py::test_counts_that_vary_too_much_are_the_headline_of_learner_study_and_log
+# hundreds of commands that tests start would compile all that they import
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run quick test lint fix parts api bench rules validity stress mutants hooks clean
+.PHONY: help run quick test durations lint fix parts api bench rules validity stress mutants hooks clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{ printf "make %-9s %s\n", $$1, $$2 }'
@@ -21,9 +23,13 @@ quick: lint ## lint, types and the tests that need no database server, browser o
 
 test: lint parts ## everything that must pass before a change lands: lint, types, all tests, kernels also without the JIT
 	$(BIN)/python tests/warm.py
-	$(BIN)/python -m pytest -m 'not alone' $(BESIDE)
-	$(BIN)/python -m pytest -m alone
-	GOBETWEEN_JIT=off $(BIN)/python -m pytest $(BESIDE) $(PLAIN)
+	$(BIN)/python -m pytest -m 'not alone' $(BESIDE) --record compiled
+	$(BIN)/python -m pytest -m alone --record alone
+	GOBETWEEN_JIT=off $(BIN)/python -m pytest -m 'core or plain' $(BESIDE) --record plain
+	$(BIN)/python tests/records.py
+
+durations: .venv/dev ## after make test: write what it took to tests/durations.json, from which slow tests are known
+	$(BIN)/python tests/records.py --write
 
 lint: .venv/dev ## ruff and mypy, changing nothing
 	$(BIN)/ruff check .
@@ -43,18 +49,19 @@ parts:
 api: .venv/dev ## write docs/api.md from the docstrings
 	$(BIN)/python docs/make_api.py
 
-bench: .venv/bench ## measure: the solver against others, the step, the runner, studies, logs
+bench: .venv/bench ## measure: the solver against others, the step, the runner, commands, studies, logs
 	$(BIN)/python benchmarks/game.py
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/doors.py
 	$(BIN)/python benchmarks/runner.py
+	$(BIN)/python benchmarks/commands.py
 	$(BIN)/python benchmarks/study.py
 	$(BIN)/python benchmarks/logs.py
 
 rules: .venv/dev ## compare sampling and stopping rules on many instances: docs/rules.md, about 20 minutes
 	$(BIN)/python benchmarks/rule_pairs.py
 
-validity: .venv/dev ## statistical evidence at full size: docs/validity.md, docs/validity-ties.md, docs/validity-logs.md, docs/validity-forecast.md, docs/validity-log-forecast.md, docs/validity-questions.md, docs/validity-contradictions.md, docs/validity-drift.md, docs/validity-unknown.md
+validity: .venv/dev ## statistical evidence at full size: docs/validity.md, docs/validity-ties.md, docs/validity-logs.md, docs/validity-forecast.md, docs/validity-log-forecast.md, docs/validity-questions.md, docs/validity-contradictions.md, docs/validity-drift.md, docs/validity-unknown.md, docs/validity-guesses.md
 	$(BIN)/python validity/rules.py
 	$(BIN)/python validity/scales.py
 	$(BIN)/python validity/ties.py
@@ -65,12 +72,13 @@ validity: .venv/dev ## statistical evidence at full size: docs/validity.md, docs
 	$(BIN)/python validity/contradictions.py
 	$(BIN)/python validity/drift.py
 	$(BIN)/python validity/unknown.py
+	$(BIN)/python validity/guesses.py
 	$(BIN)/python validity/spread.py
 
 stress: .venv/dev parts ## many more random examples, and what takes too long or breaks too much for every day: docs/stress.md
-	HYPOTHESIS_PROFILE=wild $(BIN)/python -m pytest tests/core/test_bound.py tests/core/test_geometry.py tests/files/test_problem_file.py \
-		tests/core/test_ranks.py tests/core/test_eprocess.py tests/core/test_questions.py tests/core/test_doors.py tests/core/test_excess.py \
-		tests/core/test_game.py tests/core/test_lifts.py tests/core/test_narrow.py tests/simulation/test_experiment.py
+	HYPOTHESIS_PROFILE=wild $(BIN)/python -m pytest tests/core/test_lower_bound.py tests/core/test_geometry.py tests/files/test_problem_file.py \
+		tests/core/test_rank_evidence.py tests/core/test_eprocess.py tests/core/test_questions.py tests/core/test_own_rules.py tests/core/test_overdispersion.py \
+		tests/core/test_game.py tests/core/test_lift_table.py tests/core/test_empirical_bernstein.py tests/simulation/test_experiment.py
 	GOBETWEEN_EXAMPLES=300 $(BIN)/python -m pytest tests/service/test_schema.py
 	$(BIN)/python -m pytest tests/stress
 
@@ -83,18 +91,19 @@ hooks: ## let git run make lint before every commit
 	mkdir -p "$$(dirname "$$hook")" && printf '#!/bin/sh\nexec make lint\n' > "$$hook" && chmod +x "$$hook"
 
 clean: ## remove the virtual environment and caches
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .records
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("gobetween needs Python 3.11 or newer; say make PYTHON=python3.12, for example" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
-	$(INSTALL) --editable '.[logs,plots,study]'
+	$(INSTALL) --upgrade pip setuptools
+	$(PACKAGE) '.[logs,plots,study]'
 	touch $@
 
 .venv/dev: .venv/ready
-	$(INSTALL) --editable '.[dev]'
+	$(PACKAGE) '.[dev]'
 	touch $@
 
 .venv/bench: .venv/ready
-	$(INSTALL) --editable '.[dev,bench]'
+	$(PACKAGE) '.[dev,bench]'
 	touch $@

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import gobetween as gb
-from gobetween.core.transport import evidence
+from gobetween.core.reward.transport import evidence
 
 POLICIES = [[0.1, 0.8, 0.1, 0.0], [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.1, 0.8], [0.2, 0.0, 0.4, 0.4]]
 PROBLEM = gb.Problem([1.5, 1.0, 0.7, 0.5], POLICIES, family=gb.Gaussian(1.0))
@@ -22,7 +22,7 @@ class OwnCyclic(gb.SamplingRule):
     name: ClassVar[str] = "own cyclic"
     draws: ClassVar[bool] = False
 
-    def choose(self, view: gb.View, available: Any, rng: np.random.Generator) -> int:
+    def choose(self, view: gb.SamplingView, available: Any, rng: np.random.Generator) -> int:
         best = -1
         for e in range(len(available)):
             if available[e] and (best < 0 or view.N_e[e] < view.N_e[best]):
@@ -37,7 +37,7 @@ class OwnGLR(gb.StoppingRule):
     def threshold(self, K: int, delta: float, family: gb.Family) -> float:
         return math.log(2 * (K - 1) / delta)
 
-    def statistic(self, view: gb.Looks) -> float:
+    def statistic(self, view: gb.StoppingView) -> float:
         least = math.inf
         for b in range(len(view.mu_hat)):
             if b != view.leader:

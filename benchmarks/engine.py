@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 import gobetween as gb
-from gobetween.core.family import draw
-from gobetween.core.jit import leaf
-from gobetween.core.loops import pull
-from gobetween.core.state import new_state
-from gobetween.core.step import observe
+from gobetween.core.ground.jit import leaf
+from gobetween.core.ground.tally import new_state
+from gobetween.core.reward.family import draw
+from gobetween.core.run.loops import observe, pull
 
 MEANS = [1.5, 1.0, 0.7, 0.5]
 POLICIES = [[0.1, 0.8, 0.1, 0.0], [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.1, 0.8], [0.2, 0.0, 0.4, 0.4]]

@@ -19,9 +19,9 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 import gobetween as gb
-from gobetween.core.certificate import new_point
-from gobetween.core.game import COLD, WARM, new_workspace, solve
-from gobetween.core.jit import jit
+from gobetween.core.bound.certificate import new_point
+from gobetween.core.bound.game import COLD, WARM, new_workspace, solve
+from gobetween.core.ground.jit import jit
 
 TOL = 1e-6
 CLARABEL_TOL = 1e-7
@@ -179,7 +179,9 @@ def large() -> None:
     bound = gb.lower_bound(problem, tol=TOL)
     taken = time.perf_counter() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-    print(f"\nK = E = 1,000 dense: {taken:.2f} s, gap {bound.gap:.1e}, {bound.status}; peak memory {memory:.0f} MB")
+    print(
+        f"\nK = E = 1,000 dense: {taken:.2f} s, error {bound.relative_error:.1e}, {bound.status}; peak memory {memory:.0f} MB"
+    )
 
 
 def main() -> None:

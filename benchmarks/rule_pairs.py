@@ -20,7 +20,7 @@ import numpy as np
 from instances import instances
 
 import gobetween as gb
-from gobetween.core.bound import binary_kl
+from gobetween.core.bound.lower_bound import binary_kl
 from gobetween.simulation.summary import exact_interval
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -1,9 +1,10 @@
-"""Writes docs/api.md, the reference of every public name, from the sources alone: signatures, docstrings, fields and methods.
+"""Writes docs/api.md, the reference of every public name, from the sources: signatures, docstrings, fields and methods.
 
 `make api` runs it; a test fails when the page is stale, and another runs every example on it.
 """
 
 import ast
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,7 +62,8 @@ def _entry(module: str, name: str) -> str:
     head = f"### {'' if module == 'testing' else 'gb.'}{name}\n\nin [{place}](../src/gobetween/{place})\n"
     parts = [head, *_call(node), _text(ast.get_docstring(node) or ""), ""]
     if isinstance(node, ast.ClassDef):
-        parts += [_bullet(words, text) for words, text in [*_fields(node, lines), *_methods(node)]]
+        verbs = _verbs() if any(ast.unparse(base) == "Commands" for base in node.bases) else ()
+        parts += [_bullet(words, text) for words, text in [*_fields(node, lines), *verbs, *_methods(node)]]
     return "\n".join(parts) + "\n"
 
 
@@ -101,6 +103,17 @@ def _methods(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
         else:
             owner = f"{node.name}." if "classmethod" in marks else ""
             yield _signature(item, owner + item.name, True), ast.get_docstring(item) or ""
+
+
+def _verbs() -> Iterator[tuple[str, str]]:
+    """The verbs of a study, which are methods of whatever does them."""
+    from gobetween.study.commands import verbs
+
+    for word in verbs.VERBS:
+        method = getattr(verbs.Commands, word.replace("-", "_"))
+        told = str(inspect.signature(method)).replace("(self, /, ", "(").replace("(self, /)", "()")
+        plain = re.sub(r"gobetween\.[\w.]+\.(\w+)", r"\1", told.replace(str(verbs.Policy), "Policy"))
+        yield f"{method.__name__}{plain}", inspect.getdoc(method) or ""
 
 
 def _signature(function: Function, name: str, returns: bool) -> str:

@@ -1,14 +1,23 @@
+"""What holds for all tests: fixed seeds, the order of files, which part of `make test` runs what, and that nothing is left behind."""
+
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import children
 import pytest
+import records
 from hypothesis import HealthCheck, settings
 from postgres import Cluster, cluster
 from quick import is_quick
+from strategies import WILD
+
+from gobetween.core.ground.jit import ENABLED
 
 pytest_plugins = ["study_parts"]
+FOLDER = Path(__file__).parent
 
 # fixed seeds: a failure today is a failure tomorrow
 settings.register_profile("fixed", derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
@@ -16,62 +25,57 @@ settings.register_profile("wild", deadline=None, max_examples=2000, suppress_hea
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
-#: Files that measure time, or end processes after a time: `make test` runs them when nothing else runs.
-ALONE = ("simulation/test_interrupt.py", "study/test_store_waiting.py")
-#: Files that take longest, first: two processes that share the others end at about the same time.
-LONG = (
-    "core/test_doors.py",
-    "test_docs.py",
-    "core/test_narrow.py",
-    "cli/test_cli.py",
-    "core/test_ranks.py",
-    "simulation/test_experiment.py",
-    "study/test_store.py",
-    "paper/test_reproduction.py",
-    "service/test_browser.py",
-    "core/test_student.py",
-    "core/test_scales.py",
-    "cli/test_third_party.py",
-    "study/test_forecast.py",
-    "study/test_snapshots.py",
-    "logs/test_log_questions.py",
-    "service/test_processes.py",
-    "cli/test_study_cli.py",
-    "core/test_drift.py",
-    "core/test_bound.py",
-    "study/test_near_ties.py",
-    "core/test_literature.py",
-    "study/test_missing_answers.py",
-    "core/test_questions.py",
-    "service/test_access.py",
-    "service/test_accessible.py",
-    "study/test_study_machine.py",
-    "logs/test_log_cli.py",
-)
 os.environ["GOBETWEEN_TRACEBACK"] = "1"  # no command hides a bug from a test
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--record", metavar="PART", help="write what ran and how long it took to .records/PART.json")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """In every process let children hear signals; beside the first one watch that nothing is left, and record."""
+    children.hear_signals()
+    if hasattr(config, "workerinput"):
+        return
+    children.watch()
+    if part := config.getoption("record"):
+        config.pluginmanager.register(records.Recorder(part))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make quick` runs and what runs alone, and let slow files come first."""
+    """Mark what `make quick` runs and what runs with and without the JIT, skip what does not run here, and let slow files come first."""
     for item in items:
         if isinstance(item, pytest.Function) and is_quick(item):
             item.add_marker("quick")
-        if place(item) in ALONE:
-            item.add_marker("alone")
-    items.sort(key=lambda item: LONG.index(place(item)) if place(item) in LONG else len(LONG))  # stable
+        if place(item).startswith("core/"):
+            item.add_marker("core")
+        for mark, elsewhere in (("plain", ENABLED and not WILD), ("compiled", not ENABLED)):
+            if elsewhere and item.get_closest_marker(mark):
+                item.add_marker(pytest.mark.skip(reason=f"{mark}: runs in another part of make test"))
+    seconds = records.recorded()["compiled" if ENABLED else "plain"]
+    items.sort(key=lambda item: -seconds.get(place(item), 0.0))  # stable
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """For `-m alone` no other file need be read."""
-    here = Path(__file__).parent
-    if config.getoption("markexpr") != "alone" or collection_path.suffix != ".py" or here not in collection_path.parents:
+    if config.getoption("markexpr") != "alone" or collection_path.suffix != ".py" or FOLDER not in collection_path.parents:
         return None
-    return collection_path.relative_to(here).as_posix() not in ALONE or None
+    return "pytest.mark.alone" not in collection_path.read_text(encoding="utf-8") or None
 
 
 def place(item: pytest.Item) -> str:
     """The file of a test, from here."""
-    return item.path.relative_to(Path(__file__).parent).as_posix()
+    return item.path.relative_to(FOLDER).as_posix()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def processes_end_with_their_tests() -> Iterator[None]:
+    before = children.own()
+    yield
+    left = {pid: command for pid, command in children.own().items() if pid not in before}
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert not left, f"left running: {left}"
 
 
 @pytest.fixture(autouse=True)

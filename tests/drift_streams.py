@@ -8,23 +8,30 @@ from typing import Any
 import numpy as np
 
 import gobetween as gb
-from gobetween.core.asked import BEST, sampler_for
-from gobetween.core.drift import Course, Moment, log_policy_drift, log_reward_drift, split_after, split_at, split_weight
-from gobetween.core.family import Family, draw
-from gobetween.core.jit import leaf
-from gobetween.core.loops import pull
-from gobetween.core.state import clear, new_state
-from gobetween.core.step import choose, observe
-from gobetween.core.stopper import restart
+from gobetween.core.alarm.drift import (
+    Checkpoint,
+    Trajectory,
+    log_policy_drift,
+    log_reward_drift,
+    split_after,
+    split_at,
+    split_weight,
+)
+from gobetween.core.ground.jit import leaf
+from gobetween.core.ground.tally import clear, new_state
+from gobetween.core.question.questions import BEST
+from gobetween.core.reward.family import Family, draw
+from gobetween.core.run.loops import choose, observe, pull
+from gobetween.core.stopping.stopper import restart
 
 MEANS = {"bernoulli": (0.5, 0.4, 0.4), "gaussian": (0.2, 0.0, 0.0), "poisson": (5.0, 4.0, 4.0)}
 POLICIES = np.array([[0.6, 0.2, 0.2], [0.2, 0.4, 0.4]])
 
 
-def course_at(N: Any, S: Any, t: int) -> Course:
+def trajectory_at(N: Any, S: Any, t: int) -> Trajectory:
     """From counts and sums [n + 1, K] after each answer: what is known after t of them."""
-    kept = [Moment(j, -1, N[split_at(j)], S[split_at(j)], None) for j in range(split_after(t - 1))]
-    return Course(kept, Moment(-1, -1, N[t], S[t], None))
+    kept = [Checkpoint(j, -1, N[split_at(j)], S[split_at(j)], None) for j in range(split_after(t - 1))]
+    return Trajectory(kept, Checkpoint(-1, -1, N[t], S[t], None))
 
 
 def added_up(arms: Any, rewards: Any, K: int) -> tuple[Any, Any]:
@@ -36,13 +43,13 @@ def added_up(arms: Any, rewards: Any, K: int) -> tuple[Any, Any]:
 
 def evidence_at(family: Family, N: Any, S: Any, t: int, limit: float) -> float:
     """The largest evidence about an arm after t answers; under the limit a bound of it."""
-    return float(log_reward_drift(family, course_at(N, S, t), limit, hasty=True)[0].max())
+    return float(log_reward_drift(family, trajectory_at(N, S, t), limit, hasty=True)[0].max())
 
 
 @cache
 def at_work(family: Family) -> tuple[Any, ...]:
     """The default rule for three arms and two mediators whose policies it does not know, and its state."""
-    sampler = sampler_for(BEST, gb.Pursuit(), POLICIES, np.zeros(2, np.bool_), np.ones(2))
+    sampler = gb.Pursuit().sampler_for(BEST, POLICIES, np.zeros(2, np.bool_), np.ones(2))
     return sampler, new_state(3, 2), np.array(MEANS[family.name]), POLICIES.cumsum(axis=1)
 
 

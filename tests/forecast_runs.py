@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 import gobetween as gb
-from gobetween.core.jit import index
-from gobetween.core.loops import runs
+from gobetween.core.ground.jit import index
+from gobetween.core.problem.cast import ladder
+from gobetween.core.run.loops import runs
 from gobetween.paper.tables import DIRECT, EXPERIMENT_1, EXPERIMENT_2
-from gobetween.simulation.engine import ladder
 
 #: Of the way.
 MOMENTS = (0.25, 0.5, 0.75)
@@ -63,16 +63,17 @@ class Run:
 
     def go(self, until: int) -> int:
         """Play on until there were so many queries, or the verdict; queries by then."""
-        one = self.learner
+        one = self.learner.state
         runs(
-            one.family, self.means, self.ladder, one._sampler, one._stopper, one._constant, one._state, one._present,
+            one.design.family, self.means, self.ladder, one.planner.sampler, one.decision.stopper, one.decision.constant,
+            one.seen, one.planner.present,
             self.halt, False, index(int(self.t[0, 0])), index(0), index(until), self.rng, self.rng, self.t,
             np.zeros((1, 1), np.bool_), self.named, self.N_e, self.N_a,
         )  # fmt: skip
-        one._asked = one._count = int(self.t[0, 0])
-        for mine, all_told in zip(one._counted, one._state.tally, strict=True):
+        one.queries.issued = one.counted.n = int(self.t[0, 0])
+        for mine, all_told in zip(one.counted.tally, one.told.tally, strict=True):
             mine[:] = all_told
-        return one._count
+        return one.counted.n
 
 
 class Asked(NamedTuple):

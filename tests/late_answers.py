@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 
 import gobetween as gb
-from gobetween.core.asked import sampler_for, stopper_for, threshold_for
-from gobetween.core.family import Family, draw
-from gobetween.core.jit import leaf
-from gobetween.core.loops import pull
-from gobetween.core.sampler import AnySampler
-from gobetween.core.state import State, Tally, clear, count, new_state, new_tally
-from gobetween.core.step import choose, observe, verdict
-from gobetween.core.stopper import AnyStopper, answer, restart
-from gobetween.simulation.engine import ladder
+from gobetween.core.ground.jit import leaf
+from gobetween.core.ground.tally import State, Tally, clear, count, new_state, new_tally
+from gobetween.core.problem.cast import ladder
+from gobetween.core.reward.family import Family, draw
+from gobetween.core.run.loops import choose, observe, pull, verdict
+from gobetween.core.sampling.sampler import AnySampler
+from gobetween.core.stopping.stopper import AnyStopper, answer, restart
 
 BATCH = 5
 SETTINGS = ("batches of five", "bad news is slow")
@@ -80,10 +78,10 @@ def late_runs(
 def late(problem: gb.Problem, question: gb.Question, slow: bool, delta: float, runs: int, most: int) -> tuple[int, int]:
     """How many of so many runs of the default rules answered within so many queries, and how many were wrong."""
     K, E = problem.K, problem.E
-    everyone, sampling, stopping = np.ones(E, np.bool_), gb.Pursuit(), gb.EProcess()
-    sampler = sampler_for(question, sampling, problem.policies.copy(), everyone, np.ones(E))
-    stopper = stopper_for(question, stopping, K, problem.family)
-    constants = np.array([threshold_for(question, stopping, K, delta, problem.family)])
+    everyone, stopping = np.ones(E, np.bool_), gb.EProcess()
+    sampler = gb.Pursuit().sampler_for(question, problem.policies.copy(), everyone, np.ones(E))
+    stopper = stopping.stopper_for(question, K, problem.family)
+    constants = np.array([stopping.threshold_for(question, K, delta, problem.family)])
     whole, stopped, named = np.zeros((2, most + BATCH), np.int64), np.zeros(runs, np.bool_), np.zeros((runs, K), np.bool_)
     late_runs(
         problem.family.at_work(K), problem.means.copy(), ladder(problem.policies, problem.silent), sampler, stopper, constants,

@@ -28,7 +28,12 @@ LIBRARIES = (
     "sqlalchemy.dialects.postgresql",
     "sqlalchemy.dialects.sqlite",
 )
-OURS = ("gobetween.study.opening", "gobetween.study.store.database", "gobetween.pages.status", "gobetween.logs.analysis")
+OURS = (
+    "gobetween.study.opening",
+    "gobetween.study.store.database",
+    "gobetween.pages.study.status",
+    "gobetween.logs.analysis.analysis",
+)
 MOST = 1 << 17  # bytes of a call
 
 

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 import gobetween as gb
-from gobetween.core.evidence import in_play
-from gobetween.core.state import fill, new_tally
-from gobetween.logs.batch import Batch, Names
-from gobetween.logs.options import LogOptions
-from gobetween.logs.reading import Reading
-from gobetween.logs.replay import LoggedRows, drifting_mediators
+from gobetween.core.ground.tally import fill, new_tally
+from gobetween.core.verdict.evidence_report import in_play
+from gobetween.logs.analysis.replay import LoggedRows, drifting_mediators
+from gobetween.logs.reading.batch import Batch, Names
+from gobetween.logs.reading.options import LogOptions
+from gobetween.logs.reading.reading import Reading
 
 
 def simulated(family: Any, mediators: int, rows: int, rng: np.random.Generator, gap: float) -> Batch:

@@ -6,11 +6,12 @@ import numpy as np
 from forecast_runs import SIX, THREE
 
 import gobetween as gb
-from gobetween.logs.ahead import look_ahead
-from gobetween.logs.batch import Batch, Names
-from gobetween.logs.counts import LogStats
-from gobetween.logs.options import LogOptions
-from gobetween.logs.reading import Reading, evidence_of
+from gobetween.logs.analysis.advice import advise
+from gobetween.logs.reading.batch import Batch, Names
+from gobetween.logs.reading.counts import LogStats
+from gobetween.logs.reading.history import evidence_of
+from gobetween.logs.reading.options import LogOptions
+from gobetween.logs.reading.reading import Reading
 from gobetween.paper.tables import EXPERIMENT_1
 
 #: Of the way.
@@ -93,9 +94,9 @@ def logs_on_the_way(name: str, seeds: range) -> list[Asked]:
             evidence = evidence_of(options, problem.family, tally, now)
             if evidence.reached:  # it was claimed before the last arm was seen, or at a row that is not looked at
                 continue
-            ahead = look_ahead(options, problem.family, tally, stats, evidence, True)
-            found.append(Asked(moment, False, ahead.rows_forecast, tau - now))
-            if ahead.omega is not None and ahead.queries_forecast is not None:
-                end, _ = until_claimed(problem, np.array(ahead.omega), rng, stats)
-                found.append(Asked(moment, True, ahead.queries_forecast, end - now))
+            advice = advise(options, problem.family, tally, stats, evidence, True)
+            found.append(Asked(moment, False, advice.rows_forecast, tau - now))
+            if advice.omega is not None and advice.queries_forecast is not None:
+                end, _ = until_claimed(problem, np.array(advice.omega), rng, stats)
+                found.append(Asked(moment, True, advice.queries_forecast, end - now))
     return found

@@ -2,15 +2,22 @@
 
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import gobetween as gb
-from gobetween.core.eprocess import PRODUCT
-from gobetween.core.ranks import least_evidence, new_ranks
-from gobetween.core.state import count, new_tally
+from gobetween.core.alarm.alarm import Alarm
+from gobetween.core.evidence.eprocess import PRODUCT
+from gobetween.core.evidence.rank_evidence import least_evidence, new_ranks
+from gobetween.core.ground.tally import count, new_tally
+from gobetween.logs.reading.counts import LogStats
+from gobetween.logs.reading.history import checkpoints_of, claim_of
+from gobetween.logs.reading.options import LogOptions
+from gobetween.logs.reading.reading import Reading, accepted
+from gobetween.logs.reading.sources import Source
 
 POLICIES = np.array([[0.6, 0.3, 0.1], [0.1, 0.3, 0.6]])
 
@@ -21,6 +28,20 @@ def table(rows: int, seed: int = 0, means: Any = (0.7, 0.5, 0.4), policies: Any 
     a = np.array([rng.choice(len(means), p=policies[i]) for i in e])
     x = (rng.random(rows) < np.array(means)[a]).astype(float)
     return {"mediator": [f"m{i}" for i in e], "arm": ["abc"[i] for i in a], "reward": x.tolist(), "at": list(range(rows))}
+
+
+def of_kind(report: gb.LogReport, kind: str) -> list[Alarm]:
+    return [alarm for alarm in report.alarms if alarm.kind == kind]
+
+
+def count_logs(options: LogOptions, sources: Sequence[Source]) -> LogStats:
+    """The statistics of logs together, names in order, with the claim that was found on the way."""
+    reading = Reading(options)
+    reading.read_all(sources)
+    stats, history = accepted(reading.stats, options), reading.history
+    if history is not None:
+        stats.claim, stats.checkpoints = claim_of(options, stats, history), checkpoints_of(stats, history)
+    return stats.in_order()
 
 
 def write_csv(path: Path, columns: dict[str, list[Any]]) -> Path:

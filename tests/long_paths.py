@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 import gobetween as gb
-from gobetween.core.ranks import least_evidence
-from gobetween.core.state import Tally
-from gobetween.core.stopper import glr
+from gobetween.core.evidence.rank_evidence import least_evidence
+from gobetween.core.ground.tally import Tally
+from gobetween.core.stopping.stopper import glr
 
 STEP = 1.02
 
@@ -40,7 +40,7 @@ def answers_needed(family: gb.Family, means: list[float], delta: float, seed: in
     K, n = len(means), 0
     sums = np.zeros(K)
     needed = [math.inf, math.inf]
-    rule = gb.EProcess(contrast=0.0, narrow=0.0)  # sums are drawn at once: there is no order
+    rule = gb.EProcess(contrast=0.0, bernstein=0.0)  # sums are drawn at once: there is no order
     stopper: Any = rule.at_work(K, family)
     limits = rule.threshold(K, delta, family), gb.GLR().threshold(K, delta, family)
     while math.inf in needed and K * n < most:

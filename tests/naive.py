@@ -1,12 +1,15 @@
 """Slow, independent reference implementations: textbook formulas, no code shared with the package."""
 
+from itertools import pairwise
 from typing import Any
 
 import mpmath
 import numpy as np
 from numpy.typing import NDArray
+from scipy.integrate import quad
 from scipy.optimize import linprog
 from scipy.special import betaln, erfcx, gammaln, log_ndtr
+from scipy.stats import norm
 
 mpmath.mp.dps = 120
 
@@ -208,9 +211,9 @@ def log_Q(sigma: float, H_ab: float, H_ba: float, S_ab: Any, V: Any, x_a: Any, x
     return log_mean_exp(log_half(z) - 0.5 * np.log1p(V / c), w)
 
 
-def log_N(narrow: Any, i: int, x: Any, side: int) -> Any:
+def log_N(bernstein: Any, i: int, x: Any, side: int) -> Any:
     """The logarithm of N⁺ (side 1) or N⁻ (−1) of arm i at means x, from (share, low, width, sums [3, K])."""
-    _, low, width, (n, S, V) = narrow
+    _, low, width, (n, S, V) = bernstein
     powers = np.array([*np.arange(-16, 11) / 2, *range(-14, -8)])
     weights = np.where(powers < -8, 2.0, 1.0) / (1 + (powers / 3) ** 2)
     lam = 1 / (1 + 2.0**-powers)
@@ -231,9 +234,9 @@ class Terms:
         b: int,
         still: float = 0.0,
         contrast: tuple[float, Any, Any, Any] | None = None,
-        narrow: tuple[float, float, float, Any] | None = None,
+        bernstein: tuple[float, float, float, Any] | None = None,
     ) -> None:
-        self.narrow = narrow
+        self.bernstein = bernstein
         self.family, self.N, self.S, self.a, self.b = family, np.asarray(N, float), np.asarray(S, float), a, b
         self.still, self.contrast, self.K = still, contrast, len(N)
         self.others = [c for c in range(self.K) if c not in (a, b)]
@@ -260,9 +263,9 @@ class Terms:
         steps = np.concatenate([-ladder[:0:-1], ladder])
         at = place_of(self.family, mean)
         spots = (at[:, None] + (spread / np.sqrt(self.N))[:, None] * steps).ravel()
-        if self.narrow is not None:
-            n, S, V = self.narrow[3]
-            centre, little = self.narrow[1] + self.narrow[2] * S / n, self.narrow[2] * np.sqrt(V) / n
+        if self.bernstein is not None:
+            n, S, V = self.bernstein[3]
+            centre, little = self.bernstein[1] + self.bernstein[2] * S / n, self.bernstein[2] * np.sqrt(V) / n
             spots = np.append(spots, (centre[:, None] + little[:, None] * steps).ravel())
         between = np.linspace(at[self.b], at[self.a], 25)
         ends = [end for end in (low, high) if np.isfinite(end)]
@@ -271,9 +274,9 @@ class Terms:
     def _R(self, c: int, x: Any) -> Any:
         eta = 0.15 * np.log(self.K - 1) / np.log(3) / (self.K - 2)
         M = log_M(self.family, self.N[c], self.S[c], x, -1)
-        if self.narrow is not None:
-            share = self.narrow[0]
-            M = np.logaddexp(np.log1p(-share) + M, np.log(share) + log_N(self.narrow, c, x, -1))
+        if self.bernstein is not None:
+            share = self.bernstein[0]
+            M = np.logaddexp(np.log1p(-share) + M, np.log(share) + log_N(self.bernstein, c, x, -1))
         return np.logaddexp(np.log1p(-eta), np.log(eta) + M)
 
     def _lowest(self, c: int) -> tuple[float, float]:
@@ -293,9 +296,9 @@ class Terms:
         up = np.logaddexp(np.log1p(-self.still) + log_M(self.family, self.N[a], self.S[a], x_a, 1), still)
         down = np.logaddexp(np.log1p(-self.still) + log_M(self.family, self.N[b], self.S[b], x_b, -1), still)
         both = up[:, None] + down
-        if self.narrow is not None:
-            other = log_N(self.narrow, a, x_a, 1)[:, None] + log_N(self.narrow, b, x_b, -1)
-            return np.logaddexp(np.log1p(-self.narrow[0]) + both, np.log(self.narrow[0]) + other)
+        if self.bernstein is not None:
+            other = log_N(self.bernstein, a, x_a, 1)[:, None] + log_N(self.bernstein, b, x_b, -1)
+            return np.logaddexp(np.log1p(-self.bernstein[0]) + both, np.log(self.bernstein[0]) + other)
         if self.contrast is None:
             return both
         share, H, S, V = self.contrast
@@ -343,6 +346,96 @@ class Terms:
                 reach = (side[1] - side[0]) / 6
                 side[0], side[1] = max(low, at - reach), min(high, at + reach)
         return least
+
+
+def log_I(family: Any, n: float, S: float, x: Any, g: float, s: float) -> Any:
+    """The logarithm of the prior predictive of n rewards with sum S, for a guess g ± s of the mean, over the likelihood at places x."""
+    x = np.asarray(x, dtype=float)
+    if family.name == "gaussian":
+        own = family.sigma**2 / n
+        return norm.logpdf(S / n, g, np.sqrt(s**2 + own)) - norm.logpdf(S / n, x, np.sqrt(own))
+    if family.name == "poisson":
+        alpha, beta = g**2 / s**2, g / s**2
+        likelihood = np.where(S > 0, S * np.log(np.clip(x, 1e-300, None)), 0.0) - n * x
+        return alpha * np.log(beta) + gammaln(alpha + S) - gammaln(alpha) - (alpha + S) * np.log(beta + n) - likelihood
+    if family.name in ("exponential", "gamma"):
+        k, rate = getattr(family, "shape", 1.0), np.clip(-x, 1e-300, None)
+        alpha, beta = g**2 / s**2, g**3 / s**2
+        inner = alpha * np.log(beta) + gammaln(alpha + k * n) - gammaln(alpha) - (alpha + k * n) * np.log(beta + k * S)
+        return inner - k * n * np.log(rate) + k * S * rate
+    if family.name in ("geometric", "negative-binomial"):
+        r = getattr(family, "r", 1.0)
+        ones, zeros = (n, S - n) if family.name == "geometric" else (n * r, S)
+        chance, q = -place_of(family, g), -x
+        q_s = s * chance**2 / r
+    else:
+        low, high = family.low, family.high
+        trials = family.n if family.name == "binomial" else 1.0
+        ones, zeros = trials * (S - n * low) / (high - low), trials * (n * high - S) / (high - low)
+        chance, q, q_s = (g - low) / (high - low), (x - low) / (high - low), s / (high - low)
+    size = max(chance * (1 - chance) / q_s**2 - 1, 0.2)
+    alpha, beta = chance * size, (1 - chance) * size
+    q, rest = np.clip(q, 1e-150, None), np.clip(1 - q, 1e-150, None)
+    return betaln(alpha + ones, beta + zeros) - betaln(alpha, beta) - ones * np.log(q) - zeros * np.log(rest)
+
+
+def log_Q_informed(sigma: float, H: Any, S: Any, V: Any, a: int, b: int, g: Any, s: Any, x_a: Any, x_b: Any) -> Any:
+    """The logarithm of the informed contrast of a against b at two means: a normal prior on θ, cut at 0, in closed form."""
+    theta, found = (g[a] - g[b]) / sigma**2, []
+    Y = S[a, b] - H[a, b] * x_a + H[b, a] * x_b
+    for k in (1.0, 2.0, 4.0):
+        tau = k * np.hypot(s[a], s[b]) / sigma**2
+        P = tau**-2 + sigma**2 * V[a, b]
+        m = (theta * tau**-2 + Y) / P
+        squares = 0.5 * (m * m * P - theta**2 / tau**2)
+        found.append(squares + log_ndtr(m * np.sqrt(P)) - log_ndtr(theta / tau) - np.log(tau * np.sqrt(P)))
+    return log_mean_exp(np.stack(found, axis=-1), np.array([0.6, 0.25, 0.15]))
+
+
+def guessed_best(g: Any, s: Any) -> Any:
+    """The chances of the arms to be the best if their means are normal around g."""
+
+    def density(m: float, a: int) -> float:
+        rivals = [norm.cdf(m, g[c], s[c]) for c in range(len(g)) if c != a]
+        return float(norm.pdf(m, g[a], s[a]) * np.prod(rivals))
+
+    near = sorted({float(v) for c in range(len(g)) for v in g[c] + s[c] * np.array([-9, -3, -1, 0, 1, 3, 9])})
+    return np.array([sum(quad(density, lo, hi, (a,), limit=100)[0] for lo, hi in pairwise(near)) for a in range(len(g))])
+
+
+class GuessedTerms(Terms):
+    """The term of a against b in W_g(μ), for every μ with μ_b the largest: (1 − w) v_rank(a) G_ab ∏R_c + w u_ab J_ab."""
+
+    def __init__(self, *state: Any, guess: tuple[Any, Any, float], best: Any) -> None:
+        super().__init__(*state)
+        self.g, self.s, self.stake = guess
+        q = 0.9 * np.asarray(best) + 0.1 / self.K
+        self.u = q[self.a] / (1 - q[self.b])
+
+    def log_products(self, x_a: Any, x_b: Any) -> Any:
+        found = []
+        for k, weight in ((1.0, 0.6), (2.0, 0.25), (4.0, 0.15)):
+            I_a, I_b = (
+                log_I(self.family, self.N[i], self.S[i], x, self.g[i], k * self.s[i]) for i, x in ((self.a, x_a), (self.b, x_b))
+            )
+            found.append(np.log(weight) + I_a[:, None] + I_b)
+        return np.logaddexp.reduce(found)
+
+    def log_J(self, x_a: Any, x_b: Any) -> Any:
+        G = self.log_G(x_a, x_b)
+        if not self.g[self.a] > self.g[self.b]:
+            return G
+        both = self.log_products(x_a, x_b)
+        if self.contrast is None:
+            return np.logaddexp(G, both) - np.log(2)
+        _, H, S, V = self.contrast
+        gap = log_Q_informed(self.family.sigma, H, S, V, self.a, self.b, self.g, self.s, x_a[:, None], x_b)
+        return np.logaddexp.reduce([G, both, gap]) - np.log(3)
+
+    def at(self, x_a: Any, x_b: Any) -> Any:
+        plain = np.log1p(-self.stake) + self.log_G(x_a, x_b) + self.log_rest(x_a, x_b)
+        staked = np.log(self.stake * self.u) + self.log_J(x_a, x_b)
+        return np.where(x_a[:, None] <= x_b, np.logaddexp(plain, staked), np.inf)
 
 
 PRIORS = [(c, w / 48.0) for c, w in ((0.25, 1), (1.0, 2), (4.0, 4), (16.0, 4), (64.0, 1))]

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 import gobetween as gb
-from gobetween.core.transport import evidence
+from gobetween.core.reward.transport import evidence
 
 
 @gb.register
@@ -51,7 +51,7 @@ class Chase(gb.SamplingRule):
     def memory(self, K: int, E: int) -> Any:
         return np.zeros(1)  # how often anyone was asked
 
-    def choose(self, view: gb.View, available: Any, rng: np.random.Generator) -> int:
+    def choose(self, view: gb.SamplingView, available: Any, rng: np.random.Generator) -> int:
         worth = np.full(len(available), -1.0)
         if rng.random() < self.epsilon or view.N_a.min() == 0:
             view.memory[0] += 1.0
@@ -83,13 +83,13 @@ class Stubborn(gb.StoppingRule):
     def memory(self, K: int) -> Any:
         return np.zeros(1)
 
-    def observe(self, view: gb.Looks, a: int, reward: float) -> None:
+    def observe(self, view: gb.StoppingView, a: int, reward: float) -> None:
         view.memory[0] += 1.0
 
     def threshold(self, K: int, delta: float, family: gb.Family) -> float:
         return math.log(K / delta)
 
-    def statistic(self, view: gb.Looks) -> float:
+    def statistic(self, view: gb.StoppingView) -> float:
         least = math.inf
         for b in range(len(view.mu_hat)):
             if b != view.leader:
@@ -106,6 +106,6 @@ class Wordy(gb.SamplingRule):
 
     name: ClassVar[str] = "own-wordy"
 
-    def choose(self, view: gb.View, available: Any, rng: np.random.Generator) -> int:
+    def choose(self, view: gb.SamplingView, available: Any, rng: np.random.Generator) -> int:
         asked = {f"mediator {e}": int(n) for e, n in enumerate(view.N_e) if available[e]}
         return int(min(asked, key=lambda name: (asked[name], name)).split()[1])

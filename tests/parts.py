@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from records import MISSING
 
 
 def missing(reason: str) -> None:
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
-    pytest.skip(reason)
+    pytest.skip(MISSING + reason)
 
 
 @contextmanager

@@ -9,9 +9,10 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from children import MARK, MEMORY
 from parts import missing
 
 PASSWORD = "between"
@@ -69,7 +70,7 @@ class Cluster:
 
 def roomy_memory() -> Path | None:
     """Where files are in memory, if there is room: hundreds of databases are made and removed, which takes a disk a minute."""
-    place = Path("/dev/shm")
+    place = MEMORY
     return place if place.is_dir() and os.access(place, os.W_OK) and shutil.disk_usage(place).free > 4 << 30 else None
 
 
@@ -79,7 +80,7 @@ def cluster() -> Iterator[Cluster]:
     if not programs:
         missing("PostgreSQL is not installed: apt-get install postgresql")
     root = os.geteuid() == 0
-    folder = Path(tempfile.mkdtemp(prefix="gobetween-pg-", dir=roomy_memory()))
+    folder = Path(tempfile.mkdtemp(prefix=f"gobetween-pg-{os.environ.get(MARK)}-", dir=roomy_memory()))
     if root:
         user = pwd.getpwnam("postgres")
         os.chown(folder, user.pw_uid, user.pw_gid)
@@ -93,8 +94,9 @@ def cluster() -> Iterator[Cluster]:
         made.start()
         os.environ["PGPASSWORD"] = PASSWORD
         yield made
-        made.stop()
     finally:
+        with suppress(subprocess.CalledProcessError):
+            made.stop()
         deadline = time.monotonic() + 5
         while folder.exists() and time.monotonic() < deadline:
             shutil.rmtree(folder, ignore_errors=True)

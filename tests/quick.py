@@ -1,4 +1,4 @@
-"""Which tests `make quick` runs: all but those that reach for another process or a server, and a few that take long.
+"""Which tests `make quick` runs: all but those that reach for another process or a server, and those that took long.
 
 What a test needs is read off its code: the names that it and the functions it calls in these files use, its fixtures and its
 parameters. So a new test is quick unless it needs something, and nobody has to mark it.
@@ -11,22 +11,12 @@ from pathlib import Path
 from types import CodeType, FunctionType
 
 import pytest
+from records import recorded
 
 FOLDER = Path(__file__).parent
 #: Names that stand for something outside this process, or for rules and families that every process compiles anew.
 OUTSIDE = {"postgres", "browser_page", "subprocess", "Popen", "fork", "dask", "processes", "open_executor", "Machine"}
 OUTSIDE |= {"own_rules", "register", "running", "serving", "kill_servers"}
-#: Tests and fixtures that need nothing but time: over two seconds with warm kernels.
-SLOW = {
-    "core/test_eprocess.py": ("test_the_infimum_is_over_the_whole_null",),
-    "logs/test_log_claims.py": ("test_wrong_claims_are_rarer_than_delta",),
-    "logs/test_log_replay.py": ("test_replays_agree_with_fresh_simulation",),
-    "paper/test_reproduction.py": ("found",),
-    "simulation/test_engine.py": ("test_the_default_rules_need_less_than_half_of_the_paper",),
-    "study/test_answers.py": ("test_fuzzed_commands_are_done_or_refused_in_one_sentence",),
-    "study/test_disorder.py": ("test_disorder_makes_no_more_errors_than_delta", "test_a_tie_can_show_errors"),
-    "study/test_verdicts.py": ("test_a_verdict_carries_the_evidence_of_its_moment",),
-}
 
 
 def is_quick(item: pytest.Function) -> bool:
@@ -34,7 +24,7 @@ def is_quick(item: pytest.Function) -> bool:
     place = item.path.relative_to(FOLDER).as_posix()
     values = getattr(getattr(item, "callspec", None), "params", {}).values()
     said = {word for value in values if isinstance(value, str) for word in re.findall(r"\w+", value)}
-    slow = {item.originalname, *item.fixturenames} & set(SLOW.get(place, ()))
+    slow = f"{place}::{item.originalname}" in recorded()["long"]
     return not slow and not OUTSIDE & {*item.fixturenames, *said, *names(item)}
 
 

@@ -7,11 +7,11 @@ import naive
 import numpy as np
 
 import gobetween as gb
-from gobetween.core.contrast import Contrast, add_to_contrast, new_contrast
-from gobetween.core.eprocess import Pairing
-from gobetween.core.narrow import Narrow, new_narrow
-from gobetween.core.ranks import Ranks, least_term, new_ranks
-from gobetween.core.state import Tally, fill, new_tally
+from gobetween.core.evidence.contrast import Contrast, add_to_contrast, new_contrast
+from gobetween.core.evidence.empirical_bernstein import BernsteinSums, new_bernstein
+from gobetween.core.evidence.eprocess import Pairing
+from gobetween.core.evidence.rank_evidence import Ranks, new_ranks, term_of
+from gobetween.core.ground.tally import Tally, fill, new_tally
 
 FAMILIES: tuple[gb.Family, ...] = (
     gb.Gaussian(1.0),
@@ -70,7 +70,7 @@ def scene(family: gb.Family, seed: int) -> Scene:
         return scene(family, seed + 1_000_003)
     b = max(rivals, key=lambda i: tally.mu_hat[i]) if rng.random() < 0.6 else int(rng.choice(rivals))
     still = float(rng.choice([0.0, 0.05, 0.3]))
-    pairing = Pairing(_contrast(family, tally, rng), still, _narrow(family, tally, rng))
+    pairing = Pairing(_contrast(family, tally, rng), still, _bernstein(family, tally, rng))
     return Scene(family, tally, new_ranks(K, pairing), a, int(b), kind)
 
 
@@ -120,11 +120,11 @@ def _estimates(family: gb.Family, kind: str, counts: Any, rng: Any) -> Any:
     return family.low + (family.high - family.low) * shares
 
 
-def _narrow(family: gb.Family, tally: Tally, rng: Any) -> Narrow:
+def _bernstein(family: gb.Family, tally: Tally, rng: Any) -> BernsteinSums:
     """Bounded rewards that vary as little as may be, in half of the scenes; deviations that no rewards would have."""
     if family.name != "bounded" or rng.random() < 0.5:
-        return new_narrow(0, 0.0, 0.0, 1.0)
-    made = new_narrow(len(tally.N_a), float(rng.choice([0.1, 0.3])), family.low, family.high)
+        return new_bernstein(0, 0.0, 0.0, 1.0)
+    made = new_bernstein(len(tally.N_a), float(rng.choice([0.1, 0.3])), family.low, family.high)
     made.sums[0] = tally.N_a
     made.sums[1] = (tally.S_a - tally.N_a * family.low) / (family.high - family.low)
     made.sums[2] = tally.N_a * 10.0 ** rng.uniform(-5.0, -0.6, len(tally.N_a))
@@ -159,9 +159,9 @@ def _contrast(family: gb.Family, tally: Tally, rng: Any) -> Contrast:
 
 def brute(found: Scene, candidates: int = 4, rounds: int = 7) -> float:
     """The infimum over the whole null, from above."""
-    contrast, narrow = found.ranks.pairing.contrast, found.ranks.pairing.narrow
+    contrast, bernstein = found.ranks.pairing.contrast, found.ranks.pairing.bernstein
     own = (contrast.share, contrast.H, contrast.S, contrast.V) if contrast.share > 0.0 else None
-    little = (narrow.share, narrow.low, narrow.width, narrow.sums) if narrow.share > 0.0 else None
+    little = (bernstein.share, bernstein.low, bernstein.width, bernstein.sums) if bernstein.share > 0.0 else None
     state = (found.family, found.tally.N_a, found.tally.S_a, found.a, found.b, found.ranks.pairing.still)
     return naive.Terms(*state, own, little).least(candidates, rounds)
 
@@ -173,7 +173,7 @@ def rounding(found: Scene, least: float) -> float:
 
 def bound(found: Scene, enough: float = -math.inf) -> float:
     """What the code says."""
-    return float(least_term(found.family, found.tally, found.ranks, found.a, found.b, enough))
+    return float(term_of(found.ranks, found.family, found.tally, found.a, found.b, enough))
 
 
 def largest_granted(found: Scene, above: float) -> float:

@@ -8,8 +8,10 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+
+from children import child, line_of
 
 import gobetween as gb
 from gobetween.study.tokens import new_token
@@ -38,6 +40,7 @@ class Server:
     where: str
     port: int
     process: subprocess.Popen[str] | None = None
+    held: ExitStack = field(default_factory=ExitStack)
 
     @property
     def url(self) -> str:
@@ -46,25 +49,31 @@ class Server:
     def start(self) -> None:
         """Until it listens."""
         command = [sys.executable, "-m", "gobetween", "serve", "--store", self.where, "--port", str(self.port)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
+        self.process = self.held.enter_context(child(command, stdout=subprocess.PIPE))
+        line = line_of(self.process)
         assert line.startswith("serving at"), line
 
     def kill(self, how: int = signal.SIGKILL) -> None:
+        """By a signal; whatever it takes, it is gone then."""
         assert self.process is not None
-        self.process.send_signal(how)
-        self.process.wait(30)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+        with self.held:
+            self.process.send_signal(how)
+            self.process.wait(30)
 
 
 @contextmanager
-def serving(where: str) -> Iterator[Server]:
-    made = Server(where, free_port())
-    made.start()
-    yield made
-    made.kill(signal.SIGTERM)
+def serving(*places: str) -> Iterator[list[Server]]:
+    """A server for each of these stores."""
+    made = [Server(where, free_port()) for where in places]
+    try:
+        for server in made:
+            server.start()
+        yield made
+        for server in made:
+            server.kill(signal.SIGTERM)
+    finally:
+        for server in made:
+            server.held.close()
 
 
 @dataclass
@@ -103,9 +112,9 @@ def look_around(client: gb.Client, own: int, seen: History) -> None:
     seen.unseen += [] if own in pending else [own]
 
 
-def many_clients(urls: list[str], token: str, clients: int, tells: int, look: int = 10) -> History:
+def many_clients(urls: list[str], token: str, clients: int, tells: int, seen: History, look: int = 10) -> None:
     """All at once; whatever one of them raises is raised here."""
-    seen, failed = History(), list[BaseException]()
+    failed = list[BaseException]()
 
     def run(number: int) -> None:
         try:
@@ -120,7 +129,6 @@ def many_clients(urls: list[str], token: str, clients: int, tells: int, look: in
         thread.join()
     if failed:
         raise failed[0]
-    return seen
 
 
 def check_history(where: str, seen: History) -> None:
@@ -136,31 +144,30 @@ def check_history(where: str, seen: History) -> None:
         assert study.doctor() == []
 
 
-def kill_servers(where: str, clients: int, tells: int, kills: int, servers: int = 1, every: float = 1.0) -> int:
-    """Servers are killed while clients ask and tell; returns how many answers were acknowledged."""
-    token = new_store(where)
-    running, over = [Server(where, free_port()) for _ in range(servers)], threading.Event()
-    for server in running:
-        server.start()
-    rng, killed = random.Random(7), 0
+def kill_servers(where: str, clients: int, tells: int, kills: int, servers: int = 1) -> int:
+    """Servers are killed while clients ask and tell, evenly over all their answers; returns how many were acknowledged."""
+    token, seen = new_store(where), History()
+    over, rng, killed = threading.Event(), random.Random(7), 0
 
-    def reaper() -> None:
+    def reaper(running: list[Server]) -> None:
         nonlocal killed
-        while killed < kills and not over.wait(every * rng.uniform(0.5, 1.5)):
+        while killed < kills and not over.is_set():
+            until = clients * tells * (killed + rng.uniform(0.5, 1.0)) / (kills + 1)
+            while len(seen.told) < until and not over.wait(0.002):
+                pass
             one = rng.choice(running)
             one.kill()
             killed += 1
             one.start()
 
-    thread = threading.Thread(target=reaper)
-    thread.start()
-    try:
-        seen = many_clients([server.url for server in running], token, clients, tells)
-    finally:
-        over.set()
-        thread.join()
-        for server in running:
-            server.kill(signal.SIGTERM)
-    assert killed >= min(kills, 1)
+    with serving(*[where] * servers) as running:
+        thread = threading.Thread(target=reaper, args=(running,))
+        thread.start()
+        try:
+            many_clients([server.url for server in running], token, clients, tells, seen)
+        finally:
+            over.set()
+            thread.join()
+    assert killed == kills
     check_history(where, seen)
-    return len(seen.told) if killed == kills else -killed
+    return len(seen.told)

@@ -89,10 +89,21 @@ def load(urls: list[str], token: str, clients: int, tells: int) -> Load:
     return found
 
 
-async def _page(url: str, token: str, changes: list[int]) -> None:
+async def _cookie(url: str, token: str) -> str:
+    """What a browser holds that has opened the link of an administrator."""
+    place, body = urlsplit(url), json.dumps({"token": token})
+    reader, writer = await asyncio.open_connection(place.hostname, place.port)
+    lines = f"Host: {place.netloc}\r\nOrigin: http://{place.netloc}\r\nContent-Type: application/json\r\n"
+    writer.write(f"POST /enter HTTP/1.1\r\n{lines}Content-Length: {len(body)}\r\n\r\n{body}".encode())
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    writer.close()
+    return head.split("set-cookie: ")[1].split(";")[0]
+
+
+async def _page(url: str, cookie: str, changes: list[int]) -> None:
     """A page that is open: hears of changes, and then gets its parts, as the script of the page does."""
     place = urlsplit(url)
-    head = f"HTTP/1.1\r\nHost: {place.netloc}\r\nCookie: gobetween={token}\r\n\r\n"
+    head = f"HTTP/1.1\r\nHost: {place.netloc}\r\nCookie: {cookie}\r\n\r\n"
     live, feed = await asyncio.open_connection(place.hostname, place.port)
     parts, ask = await asyncio.open_connection(place.hostname, place.port)
     try:
@@ -115,7 +126,8 @@ def open_pages(url: str, token: str, pages: int) -> Iterator[list[int]]:
     tasks: list[asyncio.Task[None]] = []
 
     async def run() -> None:
-        tasks.extend(asyncio.create_task(_page(url, token, changes)) for _ in range(pages))
+        cookie = await _cookie(url, token)
+        tasks.extend(asyncio.create_task(_page(url, cookie, changes)) for _ in range(pages))
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.sleep(0.1)  # until all connections are closed
 

@@ -11,8 +11,8 @@ import httpx
 
 import gobetween as gb
 from gobetween.service.access import Access
-from gobetween.service.home import Home
 from gobetween.service.run import listening, server_of
+from gobetween.service.studies import Studies
 from gobetween.study.tokens import new_token
 
 ARMS = ["letter", "call"]
@@ -26,7 +26,7 @@ def spec(**changes: Any) -> gb.StudySpec:
 @dataclass
 class Running:
     base: str
-    home: Home
+    studies: Studies
     access: Access
 
     def client(self, token: str | None = None, **headers: str) -> httpx.Client:
@@ -35,23 +35,33 @@ class Running:
         more = {"authorization": f"Bearer {said}"} if said else {}
         return httpx.Client(base_url=self.base, headers=more | headers, timeout=30)
 
+    def cookie(self, token: str | None = None, host: str | None = None) -> str:
+        """What a browser holds that has opened the link of an administrator."""
+        about = {} if host is None else {"host": host}
+        with self.client("", origin=self.base if host is None else f"https://{host}", **about) as client:
+            done = client.post("/enter", json={"token": self.access.first if token is None else token})
+            return str(done.headers["set-cookie"]).partition(";")[0]
+
     def token(self, mediator: str | None, days: float | None = None, study: str = "study") -> str:
-        return new_token(self.home.find(study).study("test"), mediator, days)[0]
+        return new_token(self.studies.find(study).study("test"), mediator, days)[0]
 
 
 @contextmanager
 def running(*places: str, store: str | None = None, port: int = 0, origin: str | None = None) -> Iterator[Running]:
-    home, sock = Home(places, store), listening("127.0.0.1", port)
-    server, access = server_of(home, sock, origin)
+    studies, sock = Studies(places, store), listening("127.0.0.1", port)
+    server, access = server_of(studies, sock, origin)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]})
     thread.start()
     try:
         deadline = time.monotonic() + 20
-        while not server.started and time.monotonic() < deadline:
+        while not server.started:
+            assert thread.is_alive(), "the server did not start"
+            assert time.monotonic() < deadline, "the server did not start in time"
             time.sleep(0.01)
-        yield Running(f"http://127.0.0.1:{sock.getsockname()[1]}", home, access)
+        yield Running(f"http://127.0.0.1:{sock.getsockname()[1]}", studies, access)
     finally:
         server.should_exit = True
         thread.join(20)
         sock.close()
-        home.close()
+        studies.close()
+        assert not thread.is_alive(), "the server did not end"

@@ -4,19 +4,41 @@ from itertools import pairwise
 
 import numpy as np
 
-from gobetween.core.excess import ROWS, add_counts, excess_values, log_excess_evidence, log_mixed, rows_of
-from gobetween.core.families import Exponential, Gamma, Poisson
-from gobetween.core.family import Family
-from gobetween.core.scale import count_alarms, scale_alarms
-from gobetween.core.spread import add_reward, add_rewards, log_spread_evidence, new_spread
-from gobetween.core.trials import Binomial, Geometric, NegativeBinomial
-from gobetween.core.types import Floats, Ints
+from gobetween.core.alarm.dispersion import excess_alarms, scale_alarms
+from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.reward.families import Exponential, Gamma, Gaussian, Poisson
+from gobetween.core.reward.family import Family
+from gobetween.core.reward.overdispersion import Overdispersion
+from gobetween.core.reward.second_moments import (
+    add_counts,
+    add_reward,
+    add_rewards,
+    excess_values,
+    log_excess_evidence,
+    log_mixed,
+    log_spread_evidence,
+    new_spread,
+)
+from gobetween.core.reward.trials import Binomial, Geometric, NegativeBinomial
 
 
-def spread_of(arms: Ints, rewards: Floats, K: int) -> Floats:
-    spread = new_spread(K)
-    add_rewards(spread, arms, rewards)
+def spread_of(arms: Ints, rewards: Floats, K: int, family: Family = Gaussian(1.0)) -> Floats:  # noqa: B008 - a value
+    spread = new_spread(K, family)
+    add_rewards(spread, arms, rewards, family)
     return spread
+
+
+def excess_of(family: Family) -> Overdispersion:
+    found = family.excess()
+    assert found is not None
+    return found
+
+
+def sums_for(excess: Overdispersion, K: int) -> Floats:
+    return np.zeros((2 + len(excess.shapes), K))
+
+
+COUNTS = excess_of(Poisson())
 
 
 def false_alarms(streams: int, rows: int, level: float, coin: bool, seed: int = 3) -> int:
@@ -51,10 +73,10 @@ def false_count_alarms(mean: float, streams: int, rows: int, level: float, seed:
     for _ in range(streams):
         a = rng.integers(0, 2, rows)
         x = rng.poisson(mean * (1 + a)).astype(float)
-        sums = np.zeros((ROWS, 2))
+        sums = sums_for(COUNTS, 2)
         for start, end in pairwise([0, *looks.tolist()]):
-            add_counts(sums, a[start:end], x[start:end])
-            if log_excess_evidence(np.bincount(a[:end], minlength=2), sums) >= -np.log(level):
+            add_counts(sums, a[start:end], x[start:end], COUNTS)
+            if log_excess_evidence(np.bincount(a[:end], minlength=2), sums, COUNTS) >= -np.log(level):
                 raised += 1
                 break
     return raised
@@ -67,9 +89,9 @@ def counts_until_raised(ratio: float, mean: float, streams: int, most: int, seed
         x, a = rng.negative_binomial(mean / (ratio - 1.0), 1.0 / ratio, most), rng.integers(0, 2, most)
         spread, N_a = new_spread(2, Poisson()), np.zeros(2, np.int64)
         for t in range(most):
-            add_reward(spread, int(a[t]), float(x[t]))
+            add_reward(spread, int(a[t]), float(x[t]), 1, Poisson())
             N_a[a[t]] += 1
-            if count_alarms(N_a, spread)[0].raised:
+            if excess_alarms(Poisson(), COUNTS, N_a, spread)[0].raised:
                 break
         needed.append(t + 1)
     return np.array(needed)
@@ -98,13 +120,14 @@ def until_raised(family: Family, mean: float, ratio: float, streams: int, looks:
     the alarm about how much rewards vary; 0 where it never did.
     """
     rng, low = np.random.default_rng([seed, int(1000 * mean), int(1000 * ratio)]), 1.0 if isinstance(family, Geometric) else 0.0
-    sums, N_a, found = np.zeros((rows_of(family), 2 * streams)), np.zeros(2 * streams, np.int64), np.zeros(streams, np.int64)
+    excess, N_a, found = excess_of(family), np.zeros(2 * streams, np.int64), np.zeros(streams, np.int64)
+    sums = sums_for(excess, 2 * streams)
     for start, end in pairwise([0, *looks.tolist()]):
         a = rng.integers(0, 2, (streams, end - start))
         x = drawn(family, np.where(a == 1, low + 0.5 * (mean - low), mean), ratio, rng)
         places = (a + 2 * np.arange(streams)[:, None]).ravel()
-        add_counts(sums, places, x.ravel(), family)
+        add_counts(sums, places, x.ravel(), excess)
         N_a += np.bincount(places, minlength=2 * streams)
-        values = excess_values(N_a, sums, family).reshape(-1, streams, 2).swapaxes(0, 1)
+        values = excess_values(N_a, sums, excess).reshape(-1, streams, 2).swapaxes(0, 1)
         found[(found == 0) & (log_mixed(values) >= -np.log(level))] = end
     return found

@@ -5,24 +5,23 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import strategies as st
 
 import gobetween as gb
-from gobetween.core.jit import ENABLED
+from gobetween.core.ground.jit import ENABLED
 
 #: Families that most tests compile anyway (warm.py).
 COMPILED = ("gaussian", "bernoulli")
 #: Is this `make stress`?
 WILD = os.environ.get("HYPOTHESIS_PROFILE") == "wild"
 
-#: For what would compile much that no other test needs: it runs in the part of `make test` without the JIT, and in `make stress`.
-plain_only = pytest.mark.skipif(ENABLED and not WILD, reason="tested without the JIT, where nothing is compiled")
 
+def here(families: Iterable[gb.Family], plain: bool = True) -> list[gb.Family]:
+    """With the JIT only COMPILED: for every other one all would be compiled anew. Without it, and in `make stress`, all.
 
-def here(families: Iterable[gb.Family]) -> list[gb.Family]:
-    """With the JIT only COMPILED: for every other one all would be compiled anew. Without it, and in `make stress`, all."""
-    every = not ENABLED or WILD
+    plain=False: for tests that run nowhere without it.
+    """
+    every = (plain and not ENABLED) or WILD
     return [family for family in families if every or family.name in COMPILED]
 
 

@@ -12,8 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from postgres import Cluster
 
 import gobetween as gb
-from gobetween.study.record import Store
-from gobetween.study.spec import parse_study
+from gobetween.study.journal.record import Store
+from gobetween.study.journal.snapshot import snapshot_of
+from gobetween.study.spec.spec import parse_study
 from gobetween.study.store.database import Database
 from gobetween.study.store.memory import Memory
 from gobetween.study.study import Study
@@ -141,6 +142,10 @@ class Machine(RuleBasedStateMachine):
     def join(self, name: str, policy: Any) -> None:
         self.everywhere(lambda study: study.add_mediator(name, policy=policy, cost=1.5))
 
+    @rule(name=st.sampled_from((*MEDIATORS, "v")), policy=st.sampled_from((None, [0.2, 0.3, 0.5], {"a", "b"}, [1.0, 0.0, 0.0])))
+    def declare(self, name: str, policy: Any) -> None:
+        self.everywhere(lambda study: study.declare(name, policy))
+
     @precondition(lambda self: self.queries > 4)
     @rule(name=st.sampled_from((*MEDIATORS, "v", "w")))
     def retire(self, name: str) -> None:
@@ -168,7 +173,7 @@ class Machine(RuleBasedStateMachine):
     def teardown(self) -> None:
         if not hasattr(self, "studies"):
             return
-        states = [study.look()[0].to_dict() for study in self.studies]
+        states = [snapshot_of(study.look()[0]) for study in self.studies]
         assert json.dumps(plain(states[0])) == json.dumps(plain(states[1])) == json.dumps(plain(states[2]))
         logs = [[plain(event) for event in study.events()] for study in self.studies]
         assert logs[0] == logs[1] == logs[2]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from gobetween.study.record import Store
-from gobetween.study.spec import parse_study
+from gobetween.study.journal.record import Store
+from gobetween.study.spec.spec import parse_study
 from gobetween.study.store.database import Database
 from gobetween.study.store.memory import Memory
 from gobetween.study.study import Study

@@ -30,19 +30,19 @@ def mean(**rules):
 """
 #: File of a recipe → what must hold once it has been followed.
 HOLDS = {
-    "src/gobetween/core/families.py": """
-from gobetween.core.families import Sale
+    "src/gobetween/core/reward/families.py": """
+from gobetween.core.reward.families import Sale
 density = lambda reward, mean: math.log((mean if reward else 9.5 - mean) / 9.5)
 check_family(Sale(9.5), (2.0, 6.0), density, support=(0.0, 9.5), draws=4000)
 runs = gb.simulate(file(family={"name": "sale", "high": 9.5}).problem, deltas=0.1, runs=8, seed=1)
 assert runs.correct.all(), runs
 """,
-    "src/gobetween/core/sampling.py": """
+    "src/gobetween/core/sampling/rules.py": """
 check_sampling("rarest-arm", runs=10)
 assert file(family="poisson", sampling="rarest-arm").settings.sampling[0].name == "rarest-arm"
 assert mean(sampling="rarest-arm") > 10
 """,
-    "src/gobetween/core/stopping.py": """
+    "src/gobetween/core/stopping/rules.py": """
 check_stopping("patient", runs=10)
 patient = {"rule": "patient", "least": 30}
 rule = file(family="poisson", stopping=patient).settings.stopping[0].rule
@@ -55,7 +55,16 @@ def test_there_is_a_recipe_for_each_addition() -> None:
     assert [name for name, _ in BLOCKS] == list(HOLDS)
     assert len(ROWS) >= 9
     headings = re.findall(r"^### An? (.+)$", TEXT, re.MULTILINE)
-    for word in ("family", "sampling rule", "stopping rule", "alarm", "kind of event", "verb", "output column", "store"):
+    for word in (
+        "family",
+        "sampling rule",
+        "stopping rule",
+        "alarm",
+        "kind of event",
+        "verb of a study",
+        "output column",
+        "store",
+    ):
         assert any(heading.startswith(word) for heading in headings), word
 
 

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 import gobetween as gb
-from gobetween.core.family import Family, draw
-from gobetween.core.jit import leaf
-from gobetween.core.ranks import least_term
-from gobetween.core.state import Tally, count, new_tally
-from gobetween.core.stopper import Stopper, note, restart
-from gobetween.core.transport import evidence
+from gobetween.core.evidence.rank_evidence import term_of
+from gobetween.core.ground.jit import leaf
+from gobetween.core.ground.tally import Tally, count, new_tally
+from gobetween.core.reward.family import Family, draw
+from gobetween.core.reward.transport import evidence
+from gobetween.core.stopping.stopper import Stopper, note, restart
 
 MODES = (
     "in turn",
@@ -72,7 +72,7 @@ def claims(
                 continue
             Z = evidence(family, tally.mu_hat[a], tally.mu_hat[0], float(tally.N_a[a]), float(tally.N_a[0]))[0]
             while now < limits.shape[0] and limits[now] <= Z:
-                if not least_term(family, tally, stopper.ranks, a, 0, limits[now]) >= limits[now]:
+                if not term_of(stopper.ranks, family, tally, a, 0, limits[now]) >= limits[now]:
                     break
                 now += 1
             if now == limits.shape[0]:
@@ -81,11 +81,18 @@ def claims(
 
 
 def false_claims(
-    family: gb.Family, means: list[float], mode: int, runs: int, most: int, alphas: tuple[float, ...], seed: int = 41
+    family: gb.Family,
+    means: list[float],
+    mode: int,
+    runs: int,
+    most: int,
+    alphas: tuple[float, ...],
+    seed: int = 41,
+    guess: gb.Guess | None = None,
 ) -> list[int]:
-    """In how many runs the e-process of `gb.EProcess()` ever reached 1/α against arm 1, one of the best, for each α."""
+    """In how many runs the e-process of `gb.EProcess(guess=guess)` ever reached 1/α against arm 1, one of the best, for each α."""
     passed, limits = np.zeros(runs, np.int64), np.array([-math.log(alpha) for alpha in alphas])
-    stopper: Any = gb.EProcess().at_work(len(means), family)
+    stopper: Any = gb.EProcess(guess=guess).at_work(len(means), family)
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, mode, len(means)])))
     claims(family, np.array(means, dtype=float), mode, most, limits, stopper, new_tally(len(means)), rng, passed)
     return [int((passed > i).sum()) for i in range(len(alphas))]

@@ -7,9 +7,9 @@ import numpy as np
 from tie_paths import next_arm
 
 import gobetween as gb
-from gobetween.core.family import Family, closed_pair, count_reward, forget_rewards
-from gobetween.core.jit import leaf
-from gobetween.core.state import Tally, count, new_tally
+from gobetween.core.ground.jit import leaf
+from gobetween.core.ground.tally import Tally, count, new_tally
+from gobetween.core.reward.family import Family, closed_pair, count_reward, forget_rewards
 
 
 @leaf

@@ -32,7 +32,7 @@ def contradicted(
     one = gb.Learner(arms, {"m": None}, family=family, delta=delta, question=question)
     for t in range(most):
         one.tell(mediator="m", arm=arms[t % K], reward=float(family.draw(means[t % K], rng)))
-    claim = one._watched.claimed
+    claim = one.state.decision.claim
     if claim is None:
         return False, False
     named = np.zeros(K, dtype=np.bool_)

@@ -14,7 +14,7 @@ from drift_streams import MEANS, delay, most_evidence, most_evidence_of_policies
 from page import write
 
 import gobetween as gb
-from gobetween.core.family import Family
+from gobetween.core.reward.family import Family
 from gobetween.simulation.summary import exact_interval
 
 FAMILIES: tuple[Family, ...] = (gb.Bernoulli(), gb.Gaussian(1.0), gb.Poisson())

@@ -13,9 +13,9 @@ from page import write
 from spread_streams import counts_until_raised, false_alarms, false_count_alarms, rows_until_raised
 
 import gobetween as gb
-from gobetween.core.acting import policy_alarms
-from gobetween.core.confounding import confounding_alarms
-from gobetween.logs.remarks import log_uneven
+from gobetween.core.alarm.confounding import confounding_alarms
+from gobetween.core.alarm.policy import policy_alarms
+from gobetween.logs.analysis.notes import log_uneven
 from gobetween.simulation.summary import exact_interval
 
 PARTS = 20  # of what takes long, in two processes

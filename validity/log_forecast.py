@@ -15,11 +15,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from log_forecasts import DELTA, INSTANCES, MOMENTS, Asked, logs_on_the_way
 from page import write
 
-from gobetween.logs import ahead
+from gobetween.logs.analysis import advice
 from gobetween.simulation.summary import exact_interval
 from gobetween.simulation.worlds import LOG, OUTSIDE, WORLDS
 
-ahead.RESAMPLES = 0  # whom to ask is not looked at here
+advice.RESAMPLES = 0  # whom to ask is not looked at here
 LOGS, MANY_ARMS, CHUNK, SEEDS = 500, 60, 5, 100_000
 #: Of 100 ranges so many shall hold the truth.
 LEAST, MOST = 0.75, 0.92

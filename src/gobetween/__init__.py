@@ -29,7 +29,11 @@ __all__ = ["__version__", *_HOME_OF]
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'gobetween' has no attribute {name!r}")
-    value = getattr(import_module(_HOME_OF[name]), name)
+    from gobetween.door import guarded  # the command line does without
+
+    home = import_module(_HOME_OF[name])
+    value = guarded(getattr(home, name))
+    setattr(home, name, value)  # one object, also for pickle
     globals()[name] = value
     return value
 

@@ -1,5 +1,25 @@
 """`python -m gobetween`."""
 
-from gobetween.cli import main
+import sys
 
-main()
+from gobetween.ending import STOPPED, WORDS, end, watch
+
+
+def run() -> None:
+    """The command line, from its first import on."""
+    try:
+        watch()
+        from gobetween.cli import main
+
+        main()
+    except KeyboardInterrupt:
+        end(WORDS)
+    except SystemExit as ending:
+        if ending.code == STOPPED:
+            sys.stdout.flush()
+            end()
+        raise
+
+
+if __name__ == "__main__":
+    run()

@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from gobetween.words.fixes import PYTHON
+
 Where = tuple[str | int, ...]
 
 
@@ -18,42 +20,6 @@ class Fix:
 
     name: str
     about: str = ""
-
-
-#: What can be done, in the words of Python; `{}` is what it is about.
-FIXES: Mapping[str, str] = {
-    "again": "if it is another answer, say again=True",
-    "back": "back(mediator) says that someone is back",
-    "budget": "edit(spec) with a larger budget, then resume(), goes on",
-    "cancel": "cancel({}) withdraws it",
-    "columns": "name columns with mediator=…, arm=…, reward=…",
-    "correct": "correct({}, …) changes that",
-    "count": "count=… names a column of numbers of rows",
-    "create": "Study.create makes one",
-    "expected": "write gb.Gaussian(sigma=None, expected=2.0), with yours",
-    "family": "the family of other rewards must be said, such as family=gb.Gaussian(sigma=2.0)",
-    "join": "add_mediator(name, …) takes in a new one",
-    "migrate": "migrate_study brings it up to date",
-    "other-file": "name another file",
-    "plugin": "or import the module that brings it",
-    "public-url": "say public_url='https://…'",
-    "r": "write gb.NegativeBinomial(r=2.0), with yours",
-    "rename": "or, if only the name is new, rename(old, new) says so",
-    "restore": "keep a copy of it before anything else; restore_study brings back a backup",
-    "resume": "resume() goes on",
-    "resume-anyway": "resume() asks on all the same",
-    "shape": "write gb.Gamma(shape=2.0), with yours",
-    "retire": "retire(name{}) leaves it out from now on",
-    "sigma": "write gb.Gaussian(sigma=2.0), with yours, or sigma=None where nobody knows it",
-    "silent": "if this mediator sometimes answers nothing, say silent=True",
-    "skip-bad": "skip_bad=True leaves them out",
-    "skip-or-silence": "skip_bad=True leaves them out; silence=True counts rows with neither arm nor reward as silence",
-    "status": "status() shows it",
-    "surprise": "correct this, or say accept_surprise=True",
-    "tokens": "store.tokens() lists them",
-    "trials": "write gb.Binomial(n=10), with yours",
-    "which-name": "say what='arm' or what='mediator'",
-}
 
 
 def spelled(where: Where) -> str:
@@ -85,7 +51,7 @@ class GoBetweenError(ValueError):
     def __str__(self) -> str:
         return self.sentence()
 
-    def sentence(self, spell: Callable[[Where], str] = spelled, fixes: Mapping[str, str] = FIXES) -> str:
+    def sentence(self, spell: Callable[[Where], str] = spelled, fixes: Mapping[str, str] = PYTHON) -> str:
         """The whole in the words of a reader: how it spells places, and what it calls each fix."""
         place = spell(self.where)
         told = f"{place} {self.what}" if place else self.what
@@ -109,7 +75,7 @@ class ConflictError(StudyError):
 
 
 class AlarmError(StudyError):
-    """Refused, and an alarm breaks the guarantee of the study's verdict."""
+    """Refused, and an alarm breaks the guarantee of the study's verdict, or that is under review."""
 
     status = 3
 
@@ -123,10 +89,6 @@ class StoreError(GoBetweenError):
 
     passing = False
     """May the same work a moment later?"""
-
-
-class LongWorkError(Exception):
-    """What was begun in plain Python takes long: nothing has changed, begin anew with compiled code."""
 
 
 class ResultsError(GoBetweenError):

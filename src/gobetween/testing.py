@@ -15,23 +15,24 @@ from itertools import pairwise
 
 import numpy as np
 
-from gobetween.core.asked import BEST, sampler_for, stopper_for, threshold_for
-from gobetween.core.families import Gaussian
-from gobetween.core.family import Family, draw, log_mixture, span, tilt
-from gobetween.core.family import coordinate as to_coordinate
-from gobetween.core.loops import DONE, NONE, pull, runs
-from gobetween.core.policies import Policy, are_known
-from gobetween.core.problem import Problem
-from gobetween.core.question import Question
-from gobetween.core.registry import as_family, as_sampling, as_stopping, check_class
-from gobetween.core.rule import SamplingRule, StoppingRule
-from gobetween.core.sampling import Tracking
-from gobetween.core.state import State, new_state
-from gobetween.core.stopping import EProcess
-from gobetween.core.types import Floats
-from gobetween.simulation.engine import believed_policies, ladder, simulate
+from gobetween.core.ground.registry import check_class
+from gobetween.core.ground.tally import State, new_state
+from gobetween.core.ground.types import Floats
+from gobetween.core.problem.cast import Policy, are_known, ladder
+from gobetween.core.problem.problem import Problem
+from gobetween.core.question.question import Question
+from gobetween.core.question.questions import BEST
+from gobetween.core.reward.families import Gaussian
+from gobetween.core.reward.family import Family, as_family, draw, log_mixture, span, tilt
+from gobetween.core.reward.family import coordinate as to_coordinate
+from gobetween.core.run.loops import DONE, NONE, pull, runs
+from gobetween.core.sampling.rules import Tracking
+from gobetween.core.sampling.sampling_rule import SamplingRule, as_sampling
+from gobetween.core.stopping.rules import EProcess
+from gobetween.core.stopping.stopping_rule import StoppingRule, as_stopping
+from gobetween.simulation.engine import believed_policies, simulate
 from gobetween.simulation.summary import exact_interval
-from gobetween.study.learner import Learner
+from gobetween.study.learner.learner import Learner
 
 POLICIES = [[0.6, 0.3, 0.1], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6]]
 THETAS = (-0.5, -0.1, 0.1, 0.5)
@@ -206,9 +207,9 @@ def same_steps(
     assert t == tau, f"the engine stopped after {tau} queries, a learner that was saved and resumed after {t}"
     assert learner.done == (named is not None), "engine and learner do not agree whether the rule has stopped"
     assert not learner.done or learner.answer == named, "engine and learner name different arms"
-    assert (learner._state.N_e == state.N_e).all(), "engine and learner asked different mediators"
-    assert (learner._state.N_ea == state.N_ea).all(), "engine and learner saw different arms"
-    assert (learner._state.tally.S_a == state.tally.S_a).all(), "sums of engine and learner differ"
+    assert (learner.state.seen.N_e == state.N_e).all(), "engine and learner asked different mediators"
+    assert (learner.state.seen.N_ea == state.N_ea).all(), "engine and learner saw different arms"
+    assert (learner.state.told.tally.S_a == state.tally.S_a).all(), "sums of engine and learner differ"
 
 
 def engine_run(
@@ -225,9 +226,9 @@ def engine_run(
     state, everyone = new_state(K, E), np.ones(E, np.bool_)
     policies = problem.policies.copy() if declared is None else believed_policies(problem, declared)
     costs = problem.query_costs.copy()
-    stopper = stopper_for(question, stopping, K, family)
-    sampler = sampler_for(question, sampling.told(problem), policies, are_known(policies), costs, stopper)
-    limit = threshold_for(question, stopping, K, delta, family)
+    stopper = stopping.stopper_for(question, K, family)
+    sampler = sampling.told(problem).sampler_for(question, policies, are_known(policies), costs, stopper.bernstein())
+    limit = stopping.threshold_for(question, K, delta, family)
     tau, stopped, named = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.bool_), np.zeros((1, 1, K), np.bool_)
     done = runs(
         family.at_work(K), problem.means.copy(), ladder(problem.policies, problem.silent), sampler,

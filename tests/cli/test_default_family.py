@@ -10,29 +10,29 @@ from own_rules import Amount
 
 import gobetween as gb
 from gobetween.cli import gobetween
-from gobetween.cli.reading import family_of
+from gobetween.cli.log_options import family_of
 from gobetween.cli.words import told
-from gobetween.core.families import DEFAULT
-from gobetween.core.voice import family_words
+from gobetween.core.reward.families import DEFAULT
 from gobetween.files.problem import parse_spec
-from gobetween.logs.options import LogOptions
+from gobetween.logs.reading.options import LogOptions
 from gobetween.simulation.grid import parse_experiment
-from gobetween.study.spec import parse_study
+from gobetween.study.spec.spec import parse_study
+from gobetween.words.verdict import family_words
 
 ARMS: dict[str, Any] = {"arms": [{"name": "a", "mean": 0.9}, {"name": "b", "mean": 0.1}]}
 FILE = ARMS | {"mediators": [{"name": "m", "policy": [0.5, 0.5]}]}
 LACKS = "gaussian needs sigma, the standard deviation of a reward"
-TABLE = 'write family = { name = "gaussian", sigma = 2.0 }, with yours, or sigma = "unknown"'
-CALL = "write gb.Gaussian(sigma=2.0), with yours, or sigma=None where nobody knows it"
+TABLE = 'write family = { name = "gaussian", sigma = 2.0 }, with your value, or sigma = "unknown"'
+CALL = "write gb.Gaussian(sigma=2.0), with your value, or sigma=None if it is unknown"
 
 #: Every door through which a family comes from Python, and one from a file; each takes what may say a family.
 DOORS: dict[str, Callable[..., gb.Family]] = {
     "Problem": lambda **said: gb.Problem([0.9, 0.1], **said).family,
-    "Learner": lambda **said: gb.Learner(2, 2, **said).family,
-    "StudySpec": lambda **said: gb.StudySpec(["a", "b"], ["m"], **said).family,
+    "Learner": lambda **said: gb.Learner(2, 2, **said).design.family,
+    "StudySpec": lambda **said: gb.StudySpec(["a", "b"], ["m"], **said).design.family,
     "plan file": lambda **said: parse_spec(FILE | said, "f.toml").problem.family,
     "experiment": lambda **said: parse_experiment(FILE | said, "f.toml").cells[0].job.problem.family,
-    "study file": lambda **said: parse_study(FILE | said, "f.toml").family,
+    "study file": lambda **said: parse_study(FILE | said, "f.toml").design.family,
 }
 
 
@@ -65,13 +65,17 @@ def test_an_unknown_sigma_is_said_at_every_door(door: str) -> None:
         return
     with pytest.raises(gb.GoBetweenError, match="a plan needs the sigma that is expected; a study will learn it") as caught:
         DOORS[door](family=bare)
-    assert "expected = 2.0 }, with yours" in str(caught.value) if in_file else "expected=2.0), with yours" in str(caught.value)
+    assert (
+        "expected = 2.0 }, with your value" in str(caught.value)
+        if in_file
+        else "expected=2.0), with your value" in str(caught.value)
+    )
 
 
 def test_an_unknown_sigma_of_the_command_line() -> None:
     assert family_of("gaussian:sigma=unknown") == gb.Gaussian(sigma=None)
     assert family_words(family_of("gaussian:sigma=unknown,expected=3")) == "gaussian, σ unknown, expected = 3"
-    with pytest.raises(gb.GoBetweenError, match=r"family\.mean is not a known key: choose from name, sigma, expected"):
+    with pytest.raises(gb.GoBetweenError, match=r"family\.mean is not a known key: choose one of name, sigma, expected"):
         family_of("gaussian:sigma=unknown,mean=3")
     with pytest.raises(gb.GoBetweenError, match="write it as name:key=number,key=number"):
         family_of("gaussian:sigma=unknwn")
@@ -93,19 +97,22 @@ def test_a_gaussian_of_the_command_line_needs_its_sigma(
     Path("log.csv").write_text("arm,reward\na,1\nb,0\n", encoding="utf-8")
     caught = CliRunner().invoke(gobetween, [*call, "--family", "gaussian"]).exception
     assert isinstance(caught, gb.GoBetweenError)
-    assert told(caught) == f"--family gaussian: family: {LACKS}; write gaussian:sigma=2, with yours, or gaussian:sigma=unknown"
+    assert (
+        told(caught)
+        == f"--family gaussian: family: {LACKS}; write gaussian:sigma=2, with your value, or gaussian:sigma=unknown"
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["log.csv"]
 
 
 def test_what_the_default_cannot_have_names_the_way() -> None:
-    other = "the family of other rewards must be said, such as family"
+    other = "specify a family for other rewards, such as family"
     learner = gb.Learner(2, 2)
     with pytest.raises(gb.ProblemError, match=rf"reward 2.5 is not possible: .* 0 or 1 \(the default family.*; {other}=gb"):
         learner.tell(learner.ask(), arm="arm 1", reward=2.5)
     means = {"arms": [{"mean": 1.5}, {"mean": 0.5}]}
     with pytest.raises(gb.SpecError, match=rf"arms\[0\].mean = 1.5 .* bernoulli family, the default: .*; {other} = {{ name"):
         parse_spec(means, "f.toml")
-    with pytest.raises(gb.LogError, match=r"reward 2.5 is not possible: .* \(the default family: others must be said\)"):
+    with pytest.raises(gb.LogError, match=r"reward 2.5 is not possible: .* \(the default family: name another\)"):
         gb.analyse_logs({"arm": ["a", "b"], "reward": [1.0, 2.5]})
 
 

@@ -11,10 +11,9 @@ from click.testing import CliRunner
 import gobetween as gb
 from gobetween.cli import gobetween
 from gobetween.cli.words import told
-from gobetween.core.jit import ENABLED
-from gobetween.core.voice import family_words
 from gobetween.files.problem import parse_spec
-from gobetween.study.spec import parse_study
+from gobetween.study.spec.spec import parse_study
+from gobetween.words.verdict import family_words
 
 #: Family, its table, its word on the command line, what it is told without its parameter, two means.
 KNOWN: list[tuple[gb.Family, dict[str, Any], str, str, tuple[float, float]]] = [
@@ -37,16 +36,16 @@ def file(table: Any, means: tuple[float, float]) -> dict[str, Any]:
     return {"family": table, "arms": arms, "mediators": [{"name": "m", "policy": [0.5, 0.5]}]}
 
 
-@pytest.mark.skipif(ENABLED, reason="four families need no compiler to be known by name: the run without the JIT does this")
+@pytest.mark.plain
 @pytest.mark.parametrize(("family", "table", "word", "lacks", "means"), KNOWN, ids=lambda value: str(value)[:12])
 def test_one_family_at_every_door(
     family: gb.Family, table: dict[str, Any], word: str, lacks: str, means: tuple[float, float], tmp_path: Path
 ) -> None:
     assert parse_spec(file(table, means), "f.toml").problem.family == family
-    assert parse_study(file(table, means), "f.toml").family == family
+    assert parse_study(file(table, means), "f.toml").design.family == family
     assert gb.lower_bound(gb.Problem(means, [[0.5, 0.5]], family=family)).status == "optimal"
     learner = gb.Learner(["a", "b"], {"m": [0.5, 0.5]}, family=family)
-    assert gb.Learner.from_dict(json.loads(json.dumps(learner.to_dict()))).family == family
+    assert gb.Learner.from_dict(json.loads(json.dumps(learner.to_dict()))).design.family == family
     rng, log = np.random.default_rng(1), tmp_path / "log.csv"
     rows = [f"{'ab'[i % 2]},{family.draw(means[i % 2], rng)!r}" for i in range(120)]
     log.write_text("\n".join(["arm,reward", *rows]))
@@ -66,7 +65,7 @@ def test_a_parameter_that_is_not_said_is_asked_for(family: gb.Family, table: dic
         parse_spec(file(family.name, (0.9, 0.1)), "f.toml")
     caught = CliRunner().invoke(gobetween, ["logs", "analyse", "log.csv", "--family", family.name]).exception
     assert isinstance(caught, gb.LogError)
-    assert told(caught).endswith(f"; write {word}, with yours")
+    assert told(caught).endswith(f"; write {word}, with your value")
 
 
 def test_an_impossible_reward_is_refused_in_words() -> None:

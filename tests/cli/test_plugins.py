@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from gobetween.cli import COMMANDS, gobetween
+from gobetween.cli import commands, gobetween
 
 #: Every command, as it is called on an example.
 CALLS = {
@@ -37,7 +37,11 @@ CALLS = {
     "void": ["1", "--reason", "r"],
     "rename": ["a", "b"],
     "add-mediator": ["East"],
+    "declare": ["North", "--unknown"],
     "retire": ["North"],
+    "archive": [],
+    "rename-study": ["another"],
+    "delete": ["study"],
     "check": [],
     "backup": ["copy.sqlite"],
     "restore": ["copy.sqlite"],
@@ -71,7 +75,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_command_is_called_here() -> None:
-    assert set(CALLS) == set(COMMANDS)
+    assert set(CALLS) == set(commands())
 
 
 @pytest.mark.parametrize("arguments", CASES, ids=lambda case: " ".join(case[:2]))
@@ -83,7 +87,7 @@ def test_every_command_loads_plugins(folder: Path, arguments: list[str]) -> None
 
 
 def test_a_module_of_this_folder_comes_before_the_core_decides(folder: Path) -> None:
-    (folder / "mine.py").write_text("from gobetween.core import jit\nprint('mine', jit.ENABLED)\n")
+    (folder / "mine.py").write_text("from gobetween.core.ground import jit\nprint('mine', jit.ENABLED)\n")
     (folder / "second.py").write_text("print('second')\n")
     done = run(folder, "--plugin", "mine", "--plugin", "second", "plan", "example.toml", GOBETWEEN_PLUGINS="second, mine")
     assert done.returncode == 0, done.stderr

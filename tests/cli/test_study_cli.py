@@ -17,9 +17,9 @@ from parts import browser_page
 from postgres import Cluster
 
 import gobetween as gb
-from gobetween.study.spec import parse_study
+from gobetween.study.spec.spec import parse_study
 
-HOSTILE = "</script><script>alert(1)</script> =cmd() [bold]‮ \x1b[31m é"
+HOSTILE = "</script><script>alert(1)</script> =cmd() [bold] [31m é"  # a name; what cannot be seen is refused in one
 
 
 def run(folder: Path, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -73,13 +73,13 @@ def test_a_study_by_hand(folder: Path) -> None:
     good(folder, "cancel", 1, "--reason", "closed")
     unasked = ("tell", "--mediator", "South", "--arm", "letter", "--reward", 1)
     good(folder, *unasked)
-    assert "if it is another answer, say --again" in refused(folder, *unasked)
+    assert "if it is another answer, add --again" in refused(folder, *unasked)
     good(folder, "correct", 4, "--mediator", "North", "--reason", "wrong line")
     assert "took out the answer to query 4" in good(folder, "void", 4, "--reason", "not ours")
     status = good(folder, "status")
     assert "the study is not sure yet" in status
     assert "They are not the stopping rule" in status.replace("\n", " ")
-    assert "corrections are not chosen by their reward" in status.replace("\n", " ")
+    assert "corrections were made regardless of the outcome" in status.replace("\n", " ")
     log = good(folder, "events")
     assert "query 0 corrected from letter paying 1 to text message paying 1: misread" in log
     assert log.count("\n") == 16
@@ -101,11 +101,11 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
     assert list(asked) == ["format", "queries"]
     assert list(asked["queries"][0]) == ["id", "mediator", "contact", "asked", "until", "worker", "reissue_of", "new"]
     told = data(folder, "tell", 0, "--arm", "letter", "--reward", 1)
-    assert list(told) == ["format", "recorded", "query", "late", "asked", "stopped", "stood", "alarm"]
+    assert list(told) == ["format", "recorded", "query", "late", "asked", "stopped", "stood", "alarm", "backup"]
     status = data(folder, "status")
     assert list(status) == [
         "format", "name", "title", "state", "sentence", "how_far", "verdict", "leader", "question", "answer", "against", "statistic", "threshold", "p_value", "delta",
-        "family", "parameters", "alarms", "counted", "told", "waiting_for", "queries_to_go", "queries_range", "cost_to_go", "in_play", "outlook", "queries", "cost", "max_queries", "max_cost", "arms",
+        "family", "parameters", "alarms", "counted", "told", "waiting_for", "queries_to_go", "queries_range", "cost_to_go", "in_play", "resolution", "queries", "cost", "max_queries", "max_cost", "arms",
         "retired_arms", "mediators", "pending", "assumptions", "missing", "from_log", "events", "at", "undelivered",
     ]  # fmt: skip
     assert list(status["arms"][0]) == ["arm", "pulls", "estimate", "low", "high"]
@@ -217,15 +217,19 @@ def test_a_file_of_answers_is_told_wholly_or_not_at_all(folder: Path) -> None:
     assert "all is well" in good(folder, "doctor")
 
 
+def ask_four_days_ago(folder: Path) -> None:
+    """The lease is three days."""
+    with gb.Study.open(folder / "study.toml") as study:
+        study.store._clock = lambda: time.time() - 4 * 86400.0  # type: ignore[attr-defined]
+        study.ask()
+
+
 def test_pending_says_what_is_late_and_reminds(folder: Path) -> None:
-    path = folder / "study.toml"
-    path.write_text(path.read_text().replace('"3d"', '"1s"'))
-    good(folder, "ask")
+    ask_four_days_ago(folder)
     line = good(folder, "pending").strip()
-    assert re.fullmatch(r"query 0: ask North \(north@example.org\), open for \d+ s, lease end(s|ed) 20.*", line)
-    time.sleep(1.1)
+    assert re.fullmatch(r"query 0: ask North \(north@example.org\), open for 4.0 days, lease ended 20.*", line)
     late = data(folder, "pending", "--overdue")
-    assert (late["queries"][0]["overdue"], late["queries"][0]["age"] > 1.0) == (True, True)
+    assert (late["queries"][0]["overdue"], round(late["queries"][0]["age"] / 86400.0, 2)) == (True, 4.0)
     shown = good(folder, "pending", "--overdue")
     assert "lease ended 20" in shown
     assert "To north@example.org:\nDear North, an answer is still missing for “" in shown
@@ -236,16 +240,15 @@ def test_pending_says_what_is_late_and_reminds(folder: Path) -> None:
 
 def test_what_is_said_of_a_late_tell_after_a_stop(folder: Path) -> None:
     path = folder / "study.toml"
-    path.write_text('budget = { queries = 1 }\nwait_for = "lease"\n' + path.read_text().replace('"3d"', '"1s"'))
-    good(folder, "ask")
-    time.sleep(1.1)
+    path.write_text('budget = { queries = 1 }\nwait_for = "lease"\n' + path.read_text())
+    ask_four_days_ago(folder)
     assert "instead of query 0" in good(folder, "ask")
     assert "the study has stopped" in good(folder, "tell", 1, "--silent")
     assert good(folder, "tell", 0, "--silent").splitlines() == [
         "recorded for query 0", "it came after its lease had ended and is marked as late",
         "the study had stopped before; this is kept, and can still bring the verdict of the rule",
     ]  # fmt: skip
-    assert "raise the budget in the study file, then gobetween resume goes on" in refused(folder, "ask")
+    assert "raise the budget in the study file, then gobetween resume" in refused(folder, "ask")
 
 
 def test_plan_and_simulate_read_the_same_file(folder: Path) -> None:
@@ -300,7 +303,7 @@ def test_hostile_names_are_shown_not_run(folder: Path) -> None:
     for query in study.ask(4):
         study.tell(query, arm="=1+1", reward=1)
     study.tell(mediator=HOSTILE, arm=HOSTILE, reward=0)
-    study.note(HOSTILE)
+    study.note(f"{HOSTILE} \u202e \x1b[31m")
     place = folder / "hostile.sqlite"
     for verb in ("status", "events", "pending"):
         shown = good(folder, verb, "--study", place)
@@ -315,7 +318,7 @@ def test_hostile_names_are_shown_not_run(folder: Path) -> None:
         alerts: list[str] = []
         page.on("dialog", lambda dialog: alerts.append(dialog.message))
         page.goto((folder / "r" / "report.html").as_uri())
-        page.wait_for_function("document.querySelectorAll('.plotly .main-svg').length >= 3")
+        assert page.locator("svg").count() >= 3
         assert alerts == []
         assert page.complaints == []
         assert [url for url in page.requests if not url.startswith(("file:", "data:", "blob:"))] == []
@@ -397,7 +400,7 @@ def test_the_cast_changes_by_commands(folder: Path) -> None:
     file = folder / "study.toml"
     text = file.read_text(encoding="utf-8")
     said = good(folder, "add-mediator", "West", "--policy", "0.5,0.5", "--cost", 2)
-    assert "West can be asked from now on; the guarantee is as before, it holds whoever is asked" in said
+    assert "West can be asked from now on; the guarantee is as before" in said
     assert "does not name 'West': write it there too, as the last of the mediators" in said
     assert "mediators cannot change, the study has begun with 'West': write it there again; gobetween retire NAME" in refused(
         folder, "ask"
@@ -405,11 +408,34 @@ def test_the_cast_changes_by_commands(folder: Path) -> None:
     file.write_text(f'{text}\n[[mediators]]\nname = "West"\npolicy = [0.5, 0.5]\ncost = 2.0\n', encoding="utf-8")
     good(folder, "ask")
     file.write_text(f'{file.read_text(encoding="utf-8")}\n[[mediators]]\nname = "East"\ncost = 3.0\n', encoding="utf-8")
-    assert "the study has begun without 'East'; gobetween add-mediator NAME takes in a new one" in refused(folder, "ask")
+    assert "the study has begun without 'East'; gobetween add-mediator NAME adds one" in refused(folder, "ask")
     assert "write it there" not in good(folder, "add-mediator", "East")  # what the file says of it is taken from there
     assert [row["mediator"] for row in data(folder, "status")["mediators"]][-2:] == ["West", "East"]
+    named = '[[mediators]]\nname = "Far"\npolicy = [0.4, 0.6]\ncost = 3.0\ncontact = "far@example.org"\n'
+    file.write_text(f"{file.read_text(encoding='utf-8')}\n{named}", encoding="utf-8")
+    good(folder, "add-mediator", "Far", "--policy", "0.9,0.1", "--cost", 7)  # what is said comes before what the file says
+    file.write_text(
+        file.read_text(encoding="utf-8").replace("[0.4, 0.6]\ncost = 3.0", "[0.9, 0.1]\ncost = 7.0"), encoding="utf-8"
+    )
+    events = map(json.loads, good(folder, "export", "--jsonl", "-").splitlines())
+    (added,) = (event for event in events if event["kind"] == "added" and event["mediator"] == "Far")
+    assert (added["policy"], added["cost"], added["contact"]) == ([0.9, 0.1], 7.0, "far@example.org")
+    said = good(folder, "declare", "Far", "--unknown")
+    assert "declared how Far chooses; the guarantee is as before" in said
+    assert "says otherwise of 'Far': change it there too" in said
+    assert "of 'Far' the study has another one: undo that; or, if the study is to follow it, gobetween declare NAME" in refused(
+        folder, "ask"
+    )
+    good(folder, "declare", "Far")  # as the file says
+    assert "that is declared of Far already" in good(folder, "declare", "Far", "--policy", "0.9,0.1")
+    assert "policy of Far declared: unknown" in good(folder, "events")
+    assert "leave out one of the two" in refused(folder, "declare", "Far", "--unknown", "--support", "call")
+    assert "say --unknown" in refused(folder, "declare", "Nobody")
+    assert "sums to 1.8" in refused(folder, "declare", "Far", "--policy", "0.9,0.9")
+    good(folder, "ask")
+    good(folder, "retire", "Far")
     assert "is asked no more; its open queries stay open" in good(folder, "retire", "East")
-    assert "already recorded" in good(folder, "retire", "East")
+    assert "East is retired already" in good(folder, "retire", "East")
     assert "East (retired)" in good(folder, "status")
     assert "one arm would remain" in refused(folder, "retire", "letter", "--arm")
     assert "no number" in refused(folder, "add-mediator", "Q", "--policy", "0.5,half")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import gobetween as gb
-from gobetween.cli.work import ARMS, ROWS, small_log, small_problem
+from gobetween.cli.work import ARMS, ROWS, small_log, small_problem, small_study
 
 
 def log(path: Path, rows: int, arms: int, wide: str = "") -> str:
@@ -43,53 +43,24 @@ def test_a_study_is_small_by_its_arms_and_mediators() -> None:
 
 
 def test_the_first_compilation_is_announced_once(tmp_path: Path) -> None:
-    code = "from gobetween.core.tracking import exploration_floor as f; f(3, 4); f(3.0, 4)"
+    code = "from gobetween.core.sampling.tracking import exploration_floor as f; f(3, 4); f(3.0, 4)"
     environment = os.environ | {"GOBETWEEN_CACHE_DIR": str(tmp_path), "GOBETWEEN_JIT": "on"}
     said = [
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment).stderr
         for _ in range(2)
     ]
-    assert said == ["gobetween: compiling for this machine, once; this takes about half a minute …\n", ""]
+    assert said == [
+        "gobetween: compiling what is new on this machine, which may take half a minute; it is kept for later runs …\n",
+        "",
+    ]
 
 
-def large_study(folder: Path, size: int = 300) -> gb.Study:
-    names = {
-        what: str([{"name": f"{what[0]}{i}"} for i in range(size)]).replace("'name':", "name =")
-        for what in ("arms", "mediators")
-    }
-    (folder / "study.toml").write_text(f'family = "bernoulli"\narms = {names["arms"]}\nmediators = {names["mediators"]}\n')
-    return gb.Study.create(folder / "study.toml")
-
-
-def gobetween(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    clean = {key: value for key, value in os.environ.items() if key != "GOBETWEEN_JIT"} | environment
-    return subprocess.run(
-        [sys.executable, "-m", "gobetween", *arguments], cwd=folder, capture_output=True, text=True, check=True, env=clean
-    )
-
-
-def test_one_query_and_one_answer_of_a_large_study_need_no_compiled_code(tmp_path: Path) -> None:
-    large_study(tmp_path)
-    kernels = tmp_path / "kernels"
-    for i in range(2):
-        assert gobetween(tmp_path, "ask", GOBETWEEN_CACHE_DIR=str(kernels)).stdout == f"query {i}: ask m{i}\n"
-        told = gobetween(tmp_path, "tell", str(i), "--arm", "a5", "--reward", "1", GOBETWEEN_CACHE_DIR=str(kernels))
-        assert (told.stdout, told.stderr) == (f"recorded for query {i}\n", "")
-    assert not kernels.exists()
-
-
-def test_a_command_that_takes_long_has_not_happened_and_begins_anew_with_compiled_code(tmp_path: Path) -> None:
-    """Near its verdict one more answer looks at every pair of arms."""
-    study = large_study(tmp_path, 30)
-    rows = "".join(f"m0,a{i},{int(i == 7)}\n" for _ in range(12) for i in range(30))
-    (tmp_path / "answers.csv").write_text("mediator,arm,reward\n" + rows)
-    code = (
-        "import os, sys, gobetween.core.jit as jit; from gobetween.cli import main; jit.ALLOWANCE = 500;"
-        "os.execve = lambda *given: print(given[1] == sys.orig_argv, given[2]['GOBETWEEN_JIT']) or sys.exit(7);"
-        "main(['tell', '--csv', 'answers.csv', '--again'])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, env=os.environ | {"GOBETWEEN_JIT": "brief"}
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (7, "True on\n", "")
-    assert list(study.events()) == []
+def test_a_study_is_small_whether_its_file_or_its_store_is_named(tmp_path: Path) -> None:
+    for name, size in (("small", 4), ("large", 40)):
+        policies = {f"m{i}": [1.0 / size] * size for i in range(size)}
+        spec = gb.StudySpec([f"a{i}" for i in range(size)], policies, family="bernoulli")
+        gb.Study.create(tmp_path / f"{name}.sqlite", spec, "one").close()
+        assert small_study(tmp_path / f"{name}.sqlite") == (name == "small")
+    assert not small_study(tmp_path / "nowhere.sqlite")
+    assert not small_study(Path("postgresql://localhost/studies"))
+    assert not (tmp_path / "nowhere.sqlite").exists()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rank_states import bound, scene
 
 import gobetween as gb
-from gobetween.core.contrast import Contrast, add_to_contrast, give_up, log_contrast, new_contrast
+from gobetween.core.evidence.contrast import Contrast, add_to_contrast, give_up, log_contrast, new_contrast
 
 NUMBER = st.floats(-50.0, 50.0)
 WEIGHT = st.floats(0.0, 40.0)
@@ -32,11 +32,11 @@ def told(order: list[int], rewards: list[float]) -> Contrast:
     return made
 
 
-@given(WEIGHT, WEIGHT, NUMBER, WEIGHT, st.floats(0.1, 10.0), NUMBER)
-def test_the_code_has_the_formula(H_ab: float, H_ba: float, S: float, V: float, sigma: float, m: float) -> None:
-    value, slope = log_contrast(contrast_of(H_ab, H_ba, S, V, sigma), 0, 1, m, 0.0)
-    assert value == pytest.approx(float(naive.log_Q(sigma, H_ab, H_ba, S, V, m, m)), rel=1e-9, abs=1e-9)
-    near = [float(naive.log_Q(sigma, H_ab, H_ba, S, V, x, x)) for x in (m - 1e-5, m + 1e-5)]
+@given(WEIGHT, WEIGHT, NUMBER, WEIGHT, st.floats(0.1, 10.0), NUMBER, st.sampled_from([0.0, 0.3, 4.0]))
+def test_the_code_has_the_formula(H_ab: float, H_ba: float, S: float, V: float, sigma: float, m: float, shift: float) -> None:
+    value, slope = log_contrast(contrast_of(H_ab, H_ba, S, V, sigma), 0, 1, m, shift)
+    assert value == pytest.approx(float(naive.log_Q(sigma, H_ab, H_ba, S, V, m, m + shift)), rel=1e-9, abs=1e-9)
+    near = [float(naive.log_Q(sigma, H_ab, H_ba, S, V, x, x + shift)) for x in (m - 1e-5, m + 1e-5)]
     assert slope == pytest.approx((near[1] - near[0]) / 2e-5, rel=1e-4, abs=1e-4 * (1.0 + abs(value)))
 
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from drift_streams import (
     added_up,
-    course_at,
     delay,
     evidence_at,
     most_evidence,
@@ -15,13 +14,13 @@ from drift_streams import (
     policy_delay,
     policy_evidence_at,
     thompson_delay,
+    trajectory_at,
 )
 from scipy.special import gammaln, logsumexp
 
 import gobetween as gb
-from gobetween.core.drift import log_policy_drift, log_reward_drift, split_after, split_at, split_weight
-from gobetween.core.family import Family
-from gobetween.core.jit import ENABLED
+from gobetween.core.alarm.drift import log_policy_drift, log_reward_drift, split_after, split_at, split_weight
+from gobetween.core.reward.family import Family
 from gobetween.simulation.summary import exact_interval
 
 FAMILIES: tuple[Family, ...] = (gb.Bernoulli(), gb.Gaussian(1.0), gb.Poisson())
@@ -56,13 +55,13 @@ def test_evidence_is_what_it_is_said_to_be(family: Family) -> None:
     rng = np.random.default_rng(2)
     arms = rng.integers(0, 2, 60)
     rewards = np.array([family.draw(0.3 + (0.6 if t > 20 and a else 0.0), rng) for t, a in enumerate(arms.tolist())])
-    course = course_at(*added_up(arms, rewards, 2), 60)
-    exact = log_reward_drift(family, course, -math.inf)[0]
+    trajectory = trajectory_at(*added_up(arms, rewards, 2), 60)
+    exact = log_reward_drift(family, trajectory, -math.inf)[0]
     for a in range(2):
         assert exact[a] == pytest.approx(naive_evidence(family, arms.tolist(), rewards.tolist(), a), abs=0.01)
     for limit in (-2.0, 1.0, 30.0, *(exact + 0.001).tolist()):
         for hasty in (False, True):
-            found = log_reward_drift(family, course, limit, hasty)[0]
+            found = log_reward_drift(family, trajectory, limit, hasty)[0]
             assert (found >= exact - 1e-12).all()
             assert ((found >= limit) == (exact >= limit)).all()
 
@@ -92,7 +91,7 @@ def test_evidence_about_policies_is_what_it_is_said_to_be() -> None:
     assert log_policy_drift(np.array([[0, 0, 0]]), np.array([3, 1, 1]), np.array([0.0]))[0] == -math.inf
 
 
-@pytest.mark.skipif(not ENABLED, reason="how often an alarm is raised does not depend on how kernels run")
+@pytest.mark.compiled
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_rewards_that_do_not_drift_raise_the_alarm_seldom(family: Family) -> None:
     """docs/validity-drift.md has 10,000 runs, with the default rule too."""
@@ -138,7 +137,7 @@ def test_another_order_of_the_same_answers_is_no_drift() -> None:
 
 def test_what_rounding_leaves_is_no_evidence() -> None:
     """Sums are taken from one another: what is left of rewards that are all 0 may be −1e-17."""
-    course = course_at(*added_up(np.zeros(40, np.int64), np.r_[np.full(10, 0.1), np.zeros(30)], 1), 40)
-    end = course.end._replace(S_a=course.end.S_a - 1e-15)
-    log_e = log_reward_drift(gb.Bounded(0.0, 1.0), course._replace(end=end), 3.0)[0]
+    trajectory = trajectory_at(*added_up(np.zeros(40, np.int64), np.r_[np.full(10, 0.1), np.zeros(30)], 1), 40)
+    end = trajectory.end._replace(S_a=trajectory.end.S_a - 1e-15)
+    log_e = log_reward_drift(gb.Bounded(0.0, 1.0), trajectory._replace(end=end), 3.0)[0]
     assert np.isfinite(log_e).all()

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gobetween as gb
-from gobetween.core.family import divergence, draw, variance
-from gobetween.core.jit import jit
-from gobetween.core.registry import classes
+from gobetween.core.ground.jit import jit
+from gobetween.core.ground.registry import classes
+from gobetween.core.reward.family import divergence, draw, variance
 
 ALL = [
     gb.Gaussian(0.7),

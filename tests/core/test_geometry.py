@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from strategies import problems
 
 import gobetween as gb
-from gobetween.core import geometry
-from gobetween.core.geometry import hull_distance
+from gobetween.core.bound import geometry
+from gobetween.core.bound.geometry import hull_distance
 
 MEANS = [1.5, 1.0, 0.7, 0.5]
 POLICIES = [[0.1, 0.8, 0.1, 0.0], [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.1, 0.8], [0.2, 0.0, 0.4, 0.4]]

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 from late_answers import BATCH, late
-from strategies import plain_only
 
 import gobetween as gb
-from gobetween.core.loops import pull
-from gobetween.simulation.engine import ladder
+from gobetween.core.problem.cast import ladder
+from gobetween.core.run.loops import pull
 
 POLICIES = [[0.5, 0.2, 0.3], [0.1, 0.5, 0.4]]
 
@@ -38,7 +37,7 @@ def live(problem: gb.Problem, question: gb.Question, slow: bool, delta: float, r
     return answered, wrong
 
 
-@plain_only
+@pytest.mark.plain
 @pytest.mark.parametrize("slow", [False, True], ids=["batches", "slow"])
 @pytest.mark.parametrize("question", [gb.BestArm(), gb.TopM(2), gb.EpsilonBest(0.2), gb.Threshold(0.0)], ids=repr)
 def test_late_runs_are_those_of_learners(question: gb.Question, slow: bool) -> None:

@@ -9,10 +9,10 @@ import pytest
 from scipy.optimize import linprog
 
 import gobetween as gb
-from gobetween.core.frank_wolfe import best_mixture, is_square, payoffs
-from gobetween.core.hedge import mixability_gap, optimistic, play
-from gobetween.core.jit import ENABLED
-from gobetween.core.rule import compiled_kind
+from gobetween.core.ground.jit import ENABLED
+from gobetween.core.ground.value import compiled_kind
+from gobetween.core.sampling.adahedge import mixability_loss, optimistic, play
+from gobetween.core.sampling.frank_wolfe import best_mixture, is_square, payoffs
 
 POLICIES = [[0.1, 0.8, 0.1, 0.0], [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.1, 0.8], [0.2, 0.0, 0.4, 0.4]]
 PROBLEM = gb.Problem([1.5, 1.0, 0.7, 0.5], POLICIES, family=gb.Gaussian(1.0))
@@ -68,10 +68,10 @@ def test_adahedge_is_its_formula_and_its_regret_is_small() -> None:
             eta = math.log(5) / gap
             expected = np.exp(eta * (G - G.max()))
             assert w == pytest.approx(expected / expected.sum())
-            assert mixability_gap(gains, gap, w) == pytest.approx(
+            assert mixability_loss(gains, gap, w) == pytest.approx(
                 math.log(w @ np.exp(eta * gains)) / eta - w @ gains, abs=1e-12
             )
-        gap += mixability_gap(gains, gap, w)
+        gap += mixability_loss(gains, gap, w)
         earned += w @ gains
         G += gains
     assert G.max() - earned <= 2.0 * gap + 1e-9  # what AdaHedge guarantees
@@ -111,7 +111,7 @@ def test_unknown_policies_are_found_out(rule: gb.SamplingRule) -> None:
     for _ in range(120):
         a = int(rng.random() < 0.5)
         learner.tell(learner.ask(go_on=True), arm=f"arm {a + 1}", reward=rng.normal())
-    assert learner._state.N_e.min() >= 5
+    assert learner.state.seen.N_e.min() >= 5
 
 
 def test_one_mediator_is_asked_always() -> None:

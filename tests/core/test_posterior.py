@@ -10,8 +10,8 @@ from own_rules import Amount
 from strategies import here
 
 import gobetween as gb
-from gobetween.core.posterior import possible_mean, possible_means
-from gobetween.core.state import fill, new_tally
+from gobetween.core.evidence.means import possible_mean, possible_means
+from gobetween.core.ground.tally import fill, new_tally
 
 Draws = Callable[[np.random.Generator], Any]
 FAMILIES: list[gb.Family] = [

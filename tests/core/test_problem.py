@@ -23,11 +23,11 @@ PI = [[0.5, 0.5], [0.1, 0.9]]
         (dict(means=[1.0, math.nan], family=gb.Gaussian(1.0)), "means[1] = nan ('arm 2') is not a mean of the gaussian family"),
         (
             dict(means=[1.5, 0.5]),
-            "means[0] = 1.5 ('arm 1') is not a mean of the bernoulli family, the default: it must lie in [0, 1]; the family of other rewards must be said, such as family=gb.Gaussian(sigma=2.0)",
+            "means[0] = 1.5 ('arm 1') is not a mean of the bernoulli family, the default: it must lie in [0, 1]; specify a family for other rewards, such as family=gb.Gaussian(sigma=2.0)",
         ),
         (
             dict(means=[1.0, 0.0], family="gaussian"),
-            "gaussian needs sigma, the standard deviation of a reward; write gb.Gaussian(sigma=2.0), with yours",
+            "gaussian needs sigma, the standard deviation of a reward; write gb.Gaussian(sigma=2.0), with your value",
         ),
         (
             dict(means=[1.2, 0.5], family=gb.Bernoulli()),
@@ -47,14 +47,14 @@ PI = [[0.5, 0.5], [0.1, 0.9]]
         ),
         (
             dict(means=[1, 0], family="gausian"),
-            "'gausian' is not a family that is known: choose one of gaussian, bernoulli, poisson, exponential, gamma",
+            "'gausian' is not a known family: did you mean gaussian? Choose one of gaussian, bernoulli, poisson, exponential, gamma",
         ),
         (dict(means=[1, 0], family=gb.Bernoulli), "Bernoulli is a class: pass a family, Bernoulli(…)"),
         (dict(means={"x": 1, "y": 0}, arms=["x", "y"]), "means has names already: leave out arms"),
         (dict(means={"x": 1, 3: 0}), "arms[1] = 3: a name is a non-empty string"),
-        (dict(means={"x": 1, "y": 0}, policies={"m": {"x": 0.5, "z": 0.5}}), "policies[0] names 'z': choose from 'x', 'y'"),
+        (dict(means={"x": 1, "y": 0}, policies={"m": {"x": 0.5, "z": 0.5}}), "policies[0] names 'z': choose one of 'x', 'y'"),
         (dict(means=[1, 0], policies={"m": PI[0]}, mediators=["m"]), "policies has names already: leave out mediators"),
-        (dict(means=[1, 0], policies={"m": PI[0]}, costs={"n": 2.0}), "costs names 'n': choose from 'm'"),
+        (dict(means=[1, 0], policies={"m": PI[0]}, costs={"n": 2.0}), "costs names 'n': choose one of 'm'"),
         (dict(means=[1, 0], policies={"m": PI[0]}, costs={"m": "dear"}), "costs must be a list of numbers"),
         (
             dict(means=[1, 0], policies=[0.5, 0.5]),
@@ -78,7 +78,7 @@ PI = [[0.5, 0.5], [0.1, 0.9]]
         (dict(means=[1, 0], policies=[[0.5, math.inf]]), "policies[0][1] = inf (mediator 'mediator 1', arm 'arm 2')"),
         (
             dict(means=[1, 0], policies=[[0.5, 0.4]]),
-            "policies[0] (mediator 'mediator 1') sums to 0.9: it must sum to 1 (to 1e-9: give enough digits); if this mediator sometimes answers nothing, say silent=True",
+            "policies[0] (mediator 'mediator 1') sums to 0.9: it must sum to 1 (to 1e-9: give enough digits); if this mediator sometimes does not answer, set silent=True",
         ),
         (dict(means=[1, 0], policies=[[0.5, 0.5 + 2e-9]]), "sums to 1.000000002: it must sum to 1"),
         (
@@ -145,7 +145,7 @@ def test_nothing_of_a_problem_can_be_set() -> None:
 def test_copies_and_pickles_are_the_same_and_read_only(again: Callable[[gb.Problem], gb.Problem]) -> None:
     problem = gb.Problem({"a": 0.5, "b": 0.25}, PI, family="bernoulli", costs=[1, 2])
     other = again(problem)
-    for name in gb.Problem.__slots__:
+    for name in ("means", "policies", "family", "costs", "silent", "direct", "arms", "mediators"):
         assert np.all(getattr(other, name) == getattr(problem, name))
     with pytest.raises(ValueError, match="read-only"):
         other.policies[0, 0] = 1.0

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize, minimize_scalar
-from strategies import here, plain_only
+from strategies import here
 
 import gobetween as gb
-from gobetween.core.eprocess import PRODUCT, log_evalue
-from gobetween.core.question import answers_at, pairs_of
-from gobetween.core.questions import shifted_evidence
-from gobetween.core.state import Tally
+from gobetween.core.evidence.eprocess import PRODUCT, log_evalue
+from gobetween.core.ground.tally import Tally
+from gobetween.core.question.question import answers_at, pairs_of
+from gobetween.core.question.questions import shifted_evidence
 from gobetween.simulation.summary import exact_interval
 from gobetween.testing import same_steps
 
@@ -29,8 +29,6 @@ FAMILIES: dict[str, gb.Family] = {
     "bounded": gb.Bounded(0.0, 2.0),
 }
 HERE = [family.name for family in here(FAMILIES.values())]
-#: Each question would be compiled anew with each family: one is tested compiled, all of them in the part without the JIT.
-in_plain_python = plain_only
 
 
 @pytest.mark.parametrize("name", HERE)
@@ -136,13 +134,13 @@ def test_compiled_learner_and_engine_take_the_same_steps() -> None:
     same_steps(PAPER, gb.Pursuit(), gb.EProcess(), delta=0.2, most=400, question=gb.TopM(2))
 
 
-@in_plain_python
+@pytest.mark.plain
 @pytest.mark.parametrize("question", QUESTIONS, ids=repr)
 def test_learner_and_engine_take_the_same_steps(question: gb.Question) -> None:
     same_steps(PAPER, gb.Pursuit(), gb.EProcess(), delta=0.2, most=300, question=question)
 
 
-@in_plain_python
+@pytest.mark.plain
 def test_wrong_answers_at_near_ties() -> None:
     """No sign that wrong answers pass δ, at gaps where errors can happen; docs/questions.md has 10,000 runs."""
     delta, runs = 0.4, 24
@@ -175,10 +173,10 @@ def test_answers_are_sets_of_names() -> None:
         learner.tell(learner.ask(go_on=True), arm=arm, reward=reward)
     assert learner.done
     assert learner.answer == ("a", "b")
-    assert learner.progress.headline.startswith("The best 2 arms are 'a' and 'b'; this is wrong with probability at most 0.05")
+    assert learner.progress.headline.startswith("The best 2 arms are 'a' and 'b'; this is wrong with probability at most 5%")
     again = gb.Learner.from_dict(learner.to_dict())
     assert again.answer == learner.answer
-    assert again.setup.question == gb.TopM(2)
+    assert again.design.question == gb.TopM(2)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +190,7 @@ def test_answers_are_sets_of_names() -> None:
         (lambda: gb.simulate(PAPER, stopping="paper", question=gb.TopM(2)), "GLR is proven for the best arm alone"),
         (lambda: gb.Learner(3, 1, family="exponential", question=gb.EpsilonBest(0.1)), "not offered for exponential"),
         (lambda: gb.Learner(3, 1, question=gb.Threshold(1.0)), "theta = 1"),
-        (lambda: gb.Learner(3, 1, question="worst-arm"), "is not a question that is known"),
+        (lambda: gb.Learner(3, 1, question="worst-arm"), "is not a known question"),
     ],
 )  # fmt: skip
 def test_mistakes(make: object, says: str) -> None:
@@ -208,7 +206,7 @@ def test_the_bound_of_a_tolerance_near_the_end_of_a_family(eps: float, T_star: f
     )
 
 
-@in_plain_python
+@pytest.mark.plain
 @pytest.mark.parametrize("question", QUESTIONS, ids=str)
 def test_a_learner_says_how_long_every_question_takes(question: gb.Question) -> None:
     """Also where the two best are tied, which only the question for the best arm minds; nothing before every arm was seen."""

@@ -11,13 +11,12 @@ from long_paths import answers_needed, small_problem
 from strategies import here
 
 import gobetween as gb
-from gobetween.core.confounding import log_difference
-from gobetween.core.conjugate import beta_mixture, gamma_mixture
-from gobetween.core.eprocess import PRODUCT, log_evalue
-from gobetween.core.evidence import arm_reports
-from gobetween.core.jit import ENABLED
-from gobetween.core.state import Tally
-from gobetween.core.transport import evidence
+from gobetween.core.alarm.confounding import log_difference
+from gobetween.core.evidence.eprocess import PRODUCT, log_evalue
+from gobetween.core.ground.tally import Tally
+from gobetween.core.reward.mixtures import beta_mixture, gamma_mixture
+from gobetween.core.reward.transport import evidence
+from gobetween.core.verdict.evidence_report import arm_reports
 
 CLOSE: list[tuple[gb.Family, list[float]]] = [
     (gb.Poisson(), [1e5, 99_850.0]),
@@ -118,7 +117,7 @@ def test_the_gamma_mixture_is_what_it_is_said_to_be(s: float, expected: float) -
     assert slope == pytest.approx((expected - s) / (1.0 + expected))
 
 
-@pytest.mark.skipif(not ENABLED, reason="hundreds of runs are for compiled code")
+@pytest.mark.compiled
 @pytest.mark.parametrize(("means", "most"), [((0.05, 0.02), 1900), ((0.95, 0.9), 1500), ((0.55, 0.45), 1100)])
 def test_bounded_rewards_cost_no_more_than_those_of_two_values(means: tuple[float, float], most: float) -> None:
     """By Hoeffding's lemma they took 19,389, 5,956 and 1,084 answers."""

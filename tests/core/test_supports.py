@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import gobetween as gb
-from gobetween.core.geometry import needless_mediators
-from gobetween.core.policies import policy_row
-from gobetween.core.supports import support_range, surely_redundant
+from gobetween.core.bound.geometry import needless_mediators, support_range, surely_redundant
+from gobetween.core.problem.cast import policy_row
 from gobetween.files.problem import parse_spec
-from gobetween.study.spec import parse_study
+from gobetween.study.spec.spec import parse_study
 from gobetween.study.store.memory import Memory
 from gobetween.study.study import Study
 from gobetween.testing import same_steps
@@ -51,12 +50,12 @@ def test_rows() -> None:
     assert row({"b"}, silent=True) == [0.0, None, 0.0, 0.0]  # how often it is silent is not known
     assert row({"a": 0.5, "d": 0.5}) == [0.5, 0.0, 0.0, 0.5]
     for bad, words in (
-        ({"a", "e"}, "the support of mediator 'x' names 'e': choose from 'a', 'b', 'c', 'd'"),
+        ({"a", "e"}, "the support of mediator 'x' names 'e': choose one of 'a', 'b', 'c', 'd'"),
         (set(), "the support of mediator 'x' is empty"),
         ([None, 0.5, 0.5, 0.0], "mediator 'x' has a probability of 'b' and none of 'a'"),
         ([math.nan, 0.0, 0.0, 1.0], "= nan .mediator 'x', arm 'a'.: a probability is a number from 0 to 1"),
         ([None, 0.0], "needs 4 probabilities"),
-        ("abcd", "needs 4 probabilities"),
+        ("abcd", "is the text 'abcd': to name mediators, write a dict"),
     ):
         with pytest.raises(gb.ProblemError, match=words):
             row(bad)
@@ -70,12 +69,12 @@ def test_engine_and_learner_take_the_same_steps(sampling: gb.SamplingRule) -> No
 def test_estimates_have_no_mass_outside() -> None:
     one = learner()
     play(one, 60)
-    R, counts = one._sampler.R, one._state.N_ea  # type: ignore[union-attr]
+    R, counts = one.state.planner.sampler.R, one.state.seen.N_ea  # type: ignore[union-attr]
     assert (R[:2, 1] == 0.0).all()
     n = counts[1].sum()
     assert R[2:, 1] == pytest.approx((counts[1, 2:4] + 0.5) / (n + 1.0))  # a half for each of two arms, not of four
     assert R[:, 2] == pytest.approx((counts[2, :4] + 0.5) / (counts[2].sum() + 2.0))
-    assert one.reach().tolist() == [[True, True, False, False], [False, False, True, True], [True] * 4]
+    assert one.state.reach().tolist() == [[True, True, False, False], [False, False, True, True], [True] * 4]
     assert one.forecast() is not None
 
 
@@ -95,13 +94,13 @@ def test_saved_joined_and_left_out() -> None:
     play(one, 20)
     again = gb.Learner.from_dict(json.loads(json.dumps(one.to_dict())))
     assert again.to_dict() == one.to_dict()
-    assert one.to_dict()["mediators"]["y"] == [0.0, 0.0, None, None]
+    assert one.to_dict()["policies"][one.mediators.index("y")] == [0.0, 0.0, None, None]
     assert play(one, 30, 1) == play(again, 30, 1)
     more = one.with_mediator("w", {"a", "d"})
-    assert more.reach()[3].tolist() == [True, False, False, True]
+    assert more.state.reach()[3].tolist() == [True, False, False, True]
     less = more.without_arm("d")
-    assert less.reach()[1].tolist() == [False, False, True]
-    assert less.to_dict()["mediators"] == {"x": [0.6, 0.4, 0.0], "y": [0.0, 0.0, None], "z": None, "w": [None, 0.0, 0.0]}
+    assert less.state.reach()[1].tolist() == [False, False, True]
+    assert less.cast.policies_by_name() == {"x": [0.6, 0.4, 0.0], "y": [0.0, 0.0, None], "z": None, "w": [None, 0.0, 0.0]}
 
 
 def test_a_surprise_is_refused_or_said() -> None:
@@ -111,13 +110,13 @@ def test_a_surprise_is_refused_or_said() -> None:
     one.tell(mediator="y", arm="c", reward=1)
     (quiet,) = [alarm for alarm in one.account().alarms if alarm.kind == "policy" and alarm.subject == "y"]
     assert not quiet.raised
-    assert quiet.words.endswith("any arm outside its support would have shown.")
+    assert quiet.words.endswith("(detectable: any arm outside its support).")
     one.tell(mediator="y", arm="a", reward=1, accept_surprise=True)
     (alarm,) = [alarm for alarm in one.account().alarms if alarm.raised]
     assert (alarm.kind, alarm.breaks, alarm.size) == ("policy", False, 0.5)
-    assert alarm.words.startswith("'y' pulls arms that it was declared never to, 'a' (evidence inf nats")
+    assert alarm.words.startswith("'y' pulls arms outside its declared support ('a'): ")
     assert one.broken() is None
-    assert one._sampler.R[0, 1] == 0.5  # type: ignore[union-attr]  # it was seen
+    assert one.state.planner.sampler.R[0, 1] == 0.5  # type: ignore[union-attr]  # it was seen
 
 
 def test_an_arm_that_nobody_may_pull_is_refused() -> None:
@@ -140,13 +139,13 @@ def test_pruning_leaves_out_whoever_is_needless_whatever_its_policy() -> None:
     assert sorted(needless_mediators(policies, np.array([1.0, 1.0, 0.9, 1.0, 1.0]))) == [4]  # the third is cheaper
     rows: list[Any] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [None, None, 0.0], [None, 0.0, None]]
     one = gb.Learner(3, rows, sampling="pruned")
-    assert one.members == ("mediator 1", "mediator 2", "mediator 4")
+    assert one.state.planner.sampler.members.tolist() == [0, 1, 3]
     play_around = one.ask(available=["mediator 3", "mediator 4"])  # the first two are away: now it is of use
     one.tell(play_around, arm="arm 1", reward=1)
     for _ in range(6):
         query = one.ask(available=["mediator 3", "mediator 4"])
         one.tell(query, arm="arm 2" if query.mediator == "mediator 3" else "arm 3", reward=0)
-    assert np.isfinite(one._plan.R).all()  # type: ignore[union-attr]
+    assert np.isfinite(one.state.planner.plan.R).all()  # type: ignore[union-attr]
     assert one.queries[2] > 0
 
 
@@ -161,6 +160,16 @@ def test_a_plan_says_between_what_T_lies() -> None:
         policies[1, 2:] = p, 1.0 - p
         T = gb.lower_bound(gb.Problem(PROBLEM.means, policies, family="bernoulli", costs=[1.0, 0.5, 2.0])).T_star
         assert found.T_best * (1 - 1e-9) <= T <= found.T_without * (1 + 1e-9)
+    anyone = support_range(problem, [2])
+    assert anyone is not None
+    for p in rng.dirichlet(np.ones(4), 4):  # the range of one of whom nothing is known holds every policy
+        T = gb.lower_bound(gb.Problem(PROBLEM.means, [*shares[:2], p], family="bernoulli", costs=[1.0, 0.5, 2.0])).T_star
+        assert anyone.T_best * (1 - 1e-9) <= T <= anyone.T_without * (1 + 1e-9)
+    fixed = [
+        gb.lower_bound(gb.Problem(PROBLEM.means, [*shares[:2], arm], family="bernoulli", costs=[1.0, 0.5, 2.0])).T_star
+        for arm in np.eye(4)
+    ]
+    assert max(fixed) == pytest.approx(anyone.T_without)  # it costs more than the others: the largest T* is reached
     alone = support_range(problem, [0, 1, 2])
     assert alone is not None
     assert math.isinf(alone.T_without)
@@ -176,17 +185,20 @@ FILE: dict[str, Any] = {
 
 def test_files() -> None:
     study = parse_study(FILE, "f")
-    assert study.policies == ((0.2, 0.3, 0.5), (0.0, None, None))
+    assert study.cast.policies_by_name() == {"x": [0.2, 0.3, 0.5], "y": [0.0, None, None]}
     assert gb.StudySpec.from_dict(json.loads(json.dumps(study.to_dict()))) == study
-    assert gb.StudySpec(["a", "b", "c"], {"x": [0.2, 0.3, 0.5], "y": {"b", "c"}}).policies == study.policies
-    assert gb.StudySpec(["a", "b", "c"], {"x": {"a", "b", "c"}}).policies == (None,)
+    assert (
+        gb.StudySpec(["a", "b", "c"], {"x": [0.2, 0.3, 0.5], "y": {"b", "c"}}).cast.policies_by_name()
+        == study.cast.policies_by_name()
+    )
+    assert gb.StudySpec(["a", "b", "c"], {"x": {"a", "b", "c"}}).cast.policies_by_name() == {"x": None}
     planned = parse_spec(FILE, "f", guess=True)
     assert planned.guessed == (1,)
     assert planned.problem.policies[1].tolist() == [0.0, 0.5, 0.5]
     with pytest.raises(gb.SpecError, match=r"mediators\[1\].policy is missing: a plan needs how often"):
         parse_spec(FILE, "f")
     for second, words in (
-        ({"support": ["q"]}, "mediators[1].support[0] = 'q' is no arm: choose from 'a', 'b', 'c'"),
+        ({"support": ["q"]}, "mediators[1].support[0] = 'q' is no arm: choose one of 'a', 'b', 'c'"),
         ({"support": []}, "mediators[1].support = []: must be a list with the names of the arms"),
         ({"support": "b"}, "mediators[1].support = 'b': must be a list with the names of the arms"),
         ({"support": ["b"], "policy": [0, 1, 0]}, "mediators[1].support: the policy says already which arms"),
@@ -201,8 +213,8 @@ def test_a_study_keeps_it() -> None:
     store.create("s", parse_study(FILE, "f").to_dict(), {})
     study = Study(store, "s", "tester")
     study.add_mediator("w", policy={"c", "a"})
-    assert study.spec.policies[2] == (None, 0.0, None)
-    with pytest.raises(gb.StudyError, match="policies cannot change, the study has begun"):
+    assert study.spec.cast.policies_by_name()["w"] == [None, 0.0, None]
+    with pytest.raises(gb.StudyError, match="policies: of 'w' the study has another one"):
         study.edit(parse_study(FILE | {"mediators": [*FILE["mediators"], {"name": "w", "support": ["a"]}]}, "f"))
     study.edit(parse_study(FILE | {"mediators": [*FILE["mediators"], {"name": "w", "support": ["a", "c"]}]}, "f"))
     query = study.ask()[0]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from gobetween.core.tracking import exploration_floor, forced, furthest_behind, least_asked, project
+from gobetween.core.sampling.tracking import exploration_floor, forced, furthest_behind, least_asked, project
 
 shares = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=7).filter(lambda x: sum(x) > 1e-3)
 

@@ -55,7 +55,7 @@ def test_without_mediators_arms_are_pulled_directly(tmp_path: Path) -> None:
 def test_the_examples_are_read(name: str) -> None:
     spec = read_spec(EXAMPLES / f"{name}.toml")
     assert spec.settings.delta
-    assert gb.lower_bound(spec.problem).gap <= 1e-9
+    assert gb.lower_bound(spec.problem).relative_error <= 1e-9
 
 
 @pytest.mark.parametrize(
@@ -64,14 +64,14 @@ def test_the_examples_are_read(name: str) -> None:
         (
             "title",
             "titel",
-            "titel is not a known key: choose from title, family, silent, arms, mediators, delta, question, sampling",
+            "titel is not a known key: did you mean title? Choose one of title, family, silent, arms, mediators, stake, delta, question",
         ),
         ('"two arms"', "3", "title = 3: must be a string"),
         ("delta = 0.05", "delta = 1.5", "delta = 1.5: the risk of a wrong answer is a number between 0 and 1"),
         ("delta = 0.05", "delta = [0.1, true]", "delta = true: must be a number"),
         ("delta = 0.05", 'silent = "no"', "silent = 'no': must be true or false"),
         ("sigma = 2.0", "sigma = 0", "family: sigma of a Gaussian family must be a positive number (1e-50 to 1e50), not 0.0"),
-        ("sigma = 2.0", "sd = 2", "family.sd is not a known key: choose from name, sigma"),
+        ("sigma = 2.0", "sd = 2", "family.sd is not a known key: choose one of name, sigma"),
         (
             '"gaussian"',
             '"normal"',
@@ -80,7 +80,7 @@ def test_the_examples_are_read(name: str) -> None:
         ('{ name = "gaussian", sigma = 2.0 }', "7", "family = 7: must be a name or a table with a name"),
         ("mean = 1.0", 'mean = "high"', "arms[0].mean = 'high': must be a number"),
         ("mean = 1.0", "mean = nan", "arms[0].mean = nan: must be a finite number"),
-        ("mean = 1.0", "men = 1.0", "arms[0].men is not a known key: choose from name, mean"),
+        ("mean = 1.0", "men = 1.0", "arms[0].men is not a known key: did you mean mean? Choose one of name, mean"),
         ("mean = 1.0", "", "arms[0].mean is missing"),
         ('name = "b"', 'name = "a"', "arms[1].name = 'a' is also the name of arms[0]: names must differ"),
         ("[0.25, 0.75]", "[0.25, 0.5, 0.25]", "mediators[0].policy must be a list of 2 probabilities"),
@@ -88,16 +88,16 @@ def test_the_examples_are_read(name: str) -> None:
         (
             "[0.25, 0.75]",
             "[0.25, 0.7]",
-            "mediators[0].policy (mediator 'x') sums to 0.95: it must sum to 1 (to 1e-9: give enough digits); if this mediator sometimes answers nothing, say silent = true",
+            "mediators[0].policy (mediator 'x') sums to 0.95: it must sum to 1 (to 1e-9: give enough digits); if this mediator sometimes does not answer, set silent = true",
         ),
-        ("{ b = 1 }", "{ c = 1 }", "mediators[1].policy.c is not a known key: choose from a, b"),
+        ("{ b = 1 }", "{ c = 1 }", "mediators[1].policy.c is not a known key: choose one of a, b"),
         ("policy = { b = 1 }", "", "mediators[1].policy is missing"),
         ("cost = 3", "cost = -3", "mediators[0].cost = -3 (mediator 'x'): a cost is a positive number"),
         ("cost = 3", f"cost = {10**400}", "mediators[0].cost = a very large number: must be a finite number"),
         ("[[mediators]]", "[mediators]", "mediators must be a list of tables: write one [[mediators]] for each"),
         ("[0.25, 0.75]", "[0.25, 0.75", "not valid TOML: "),
         ('name = "gaussian", ', "", "family.name is missing: choose one of gaussian"),
-        ('"gaussian", sigma', '"poisson", sigma', "family.sigma is not a known key: choose from name"),
+        ('"gaussian", sigma', '"poisson", sigma', "family.sigma is not a known key: choose one of name"),
         ("mean = 1.0", f"mean = {'9' * 5000}", "holds a number that is too long"),
         ("mean = 1.0", f"mean = 0x{'f' * 5000}", "arms[0].mean = a very large number: must be a finite number"),
         ("mean = 1.0", f"mean = {'[' * 20000}", "holds a number that is too long or tables that are nested too deeply"),
@@ -131,10 +131,10 @@ def test_a_syntax_error_names_its_line(tmp_path: Path) -> None:
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(gb.SpecError, match=r"nowhere.toml: no such file"):
         read_spec(tmp_path / "nowhere.toml")
-    with pytest.raises(gb.SpecError, match="cannot be read"):
+    with pytest.raises(gb.SpecError, match="is a folder: name a file in it"):
         read_spec(tmp_path)
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(gb.SpecError, match="not a text file in UTF-8"):
+    with pytest.raises(gb.SpecError, match=r"is not UTF-8 \(line 1\): save it as text in UTF-8"):
         read_spec(tmp_path / "binary.toml")
 
 

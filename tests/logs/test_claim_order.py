@@ -3,8 +3,8 @@
 import numpy as np
 
 import gobetween as gb
-from gobetween.core.state import count, new_tally
-from gobetween.core.stopper import judge
+from gobetween.core.ground.tally import count, new_tally
+from gobetween.core.stopping.stopper import judge
 
 
 def test_a_claim_knows_how_many_arms_there_are() -> None:

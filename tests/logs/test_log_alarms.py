@@ -4,35 +4,35 @@ from typing import Any
 
 import numpy as np
 import pytest
-from log_tables import POLICIES, table
+from log_tables import POLICIES, of_kind, table
 
 import gobetween as gb
-from gobetween.core.acting import log_against, log_policy_evidence, policy_alarms
-from gobetween.core.alarm import LEVEL
-from gobetween.core.confounding import log_difference
-from gobetween.pages.log import sentences
+from gobetween.core.alarm.alarm import LEVEL
+from gobetween.core.alarm.confounding import log_difference
+from gobetween.core.alarm.policy import log_against, log_policy_evidence, policy_alarms
 from gobetween.simulation.summary import exact_interval
+from gobetween.words.logs import sentences
 
 
 def test_alarms() -> None:
     good = gb.analyse_logs(
         table(2000, means=(0.6, 0.5, 0.5)), arms=["a", "b", "c"], declared={"m0": POLICIES[0], "m1": POLICIES[1]}
     )
-    assert not any(alarm.raised for alarm in (*good.policy_alarms, *good.confounding))
+    assert not any(alarm.raised for alarm in (*of_kind(good, "policy"), *of_kind(good, "confounding")))
     wrong = gb.analyse_logs(table(2000), arms=["a", "b", "c"], declared={"m0": POLICIES[1], "m1": None})
-    assert [(alarm.subject, alarm.raised) for alarm in wrong.policy_alarms] == [("m0", True)]
+    assert [(alarm.subject, alarm.raised) for alarm in of_kind(wrong, "policy")] == [("m0", True)]
     share = wrong.N_ea[0] / wrong.N_ea[0].sum()
     off = int(np.argmax(np.abs(share - POLICIES[1]) / np.sqrt(POLICIES[1] * (1.0 - np.array(POLICIES[1])))))
-    assert wrong.policy_alarms[0].size == pytest.approx(share[off] - POLICIES[1][off])
-    assert f"{'abc'[off]!r} {share[off]:.1%} of the time instead of" in wrong.policy_alarms[0].words
+    assert of_kind(wrong, "policy")[0].size == pytest.approx(share[off] - POLICIES[1][off])
+    assert f"{'abc'[off]!r} {share[off]:.1%} of the time instead of" in of_kind(wrong, "policy")[0].words
     impossible = gb.analyse_logs(table(50), arms=["a", "b", "c"], declared={"m0": [1.0, 0.0, 0.0], "m1": POLICIES[1]})
-    assert impossible.policy_alarms[0].log_e == np.inf
+    assert of_kind(impossible, "policy")[0].log_e == np.inf
     confounded = table(3000)
     for i, (who, arm) in enumerate(zip(confounded["mediator"], confounded["arm"], strict=True)):
         if who == "m1" and arm == "b":
             confounded["reward"][i] = float(i % 10 == 0)
     found = gb.analyse_logs(confounded)
-    raised = [alarm for alarm in found.confounding if alarm.raised]
+    raised = [alarm for alarm in of_kind(found, "confounding") if alarm.raised]
     assert [alarm.subject for alarm in raised] == ["b"]
     means = [found.S_ea[e, 1] / found.N_ea[e, 1] for e in range(2)]
     assert raised[0].size == pytest.approx(min(means) - max(means)) or raised[0].size == pytest.approx(max(means) - min(means))
@@ -76,9 +76,9 @@ def test_all_alarms_of_a_kind_are_false_with_one_percent_together() -> None:
         arms, mediators = sorted(set(columns["arm"])), sorted(set(columns["mediator"]))
         declared = {name: [1.0 / len(arms)] * len(arms) for name in mediators}
         found = gb.analyse_logs(columns, family=gb.Bernoulli(), arms=arms, declared=declared)
-        assert len(found.confounding) == len(arms)
-        assert len(found.policy_alarms) == len(mediators)
-        for alarms in (found.confounding, found.policy_alarms):
+        assert len(of_kind(found, "confounding")) == len(arms)
+        assert len(of_kind(found, "policy")) == len(mediators)
+        for alarms in (of_kind(found, "confounding"), of_kind(found, "policy")):
             assert sum(np.exp(-alarm.limit) for alarm in alarms) == pytest.approx(0.01)
             assert all(alarm.raised == (alarm.log_e >= alarm.limit) for alarm in alarms)
 

@@ -8,8 +8,8 @@ import pytest
 from log_tables import table, write_csv, write_jsonl, write_parquet
 
 import gobetween as gb
-from gobetween.logs.counts import BadLogError
-from gobetween.pages.log import sentences
+from gobetween.logs.reading.counts import BadLogError
+from gobetween.words.logs import sentences
 
 
 def test_bad_rows_are_counted_and_listed(tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ def test_bad_rows_are_counted_and_listed(tmp_path: Path) -> None:
     assert reasons[2] == "its reward 'x' is no number"
     assert reasons[8] == reasons[9] == "its reward is missing"
     assert (reasons[3], reasons[4]) == ("has no arm", "has no mediator")
-    assert reasons[5] == "reward 0.5 is not possible: a bernoulli reward is 0 or 1 (the default family: others must be said)"
+    assert reasons[5] == "reward 0.5 is not possible: a bernoulli reward is 0 or 1 (the default family: name another)"
     assert reasons[6] == "has 2 cells, the header 3"
     assert "9 rows cannot be used" in str(caught.value)
     assert f"{path} rows 8, 9: its reward is missing" in str(caught.value)
@@ -52,7 +52,7 @@ def test_an_order_that_does_not_rise_is_said() -> None:
     found = gb.analyse_logs(columns, order="at")
     assert found.disorder is not None
     assert found.disorder.row == 41
-    assert "(table row 41 comes before the row above it): the row" in " ".join(sentences(found))
+    assert "(table row 41 comes before the row above it), so the row" in " ".join(sentences(found))
 
 
 @pytest.mark.parametrize(("days", "hint"), [(["2026-11-15", "2026-11-14"], False), (["15 Nov", "14 Nov"], True)])
@@ -71,8 +71,8 @@ def test_rows_that_are_left_out_for_what_they_paid_are_a_selection() -> None:
     log = {"arm": ["a", "b"] * 20, "reward": [0, 1] * 15 + [17, -3] * 5}
     found = gb.analyse_logs(log, skip_bad=True)
     assert found.notes[0] == (
-        "10 rows were left out for rewards that are not possible in the bernoulli family: what is left is chosen by its rewards, "
-        "so that the guarantee does not hold. Is the family right?"
+        "10 rows were left out for rewards that are impossible in the bernoulli family: rows chosen by their rewards "
+        "break the guarantee. Is the family right?"
     )
     assert not gb.analyse_logs(log, family=gb.Gaussian(10.0)).notes
 

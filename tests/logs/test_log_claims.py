@@ -9,11 +9,10 @@ from log_claims import wrong_claims
 from log_tables import naive_claim, table
 
 import gobetween as gb
-from gobetween.core.jit import ENABLED
-from gobetween.core.scans import scan, watch
-from gobetween.core.state import count, new_tally
-from gobetween.core.stopper import judge
-from gobetween.core.stopping import BY_COUNTS
+from gobetween.core.ground.tally import count, new_tally
+from gobetween.core.run.log_scan import scan, watch
+from gobetween.core.stopping.rules import BY_COUNTS
+from gobetween.core.stopping.stopper import judge
 from gobetween.simulation.summary import exact_interval
 
 
@@ -33,7 +32,7 @@ def test_the_first_claim_is_exact_also_when_an_arm_comes_late(tmp_path: Path) ->
             assert claim == naive_claim(log, 0.05)
 
 
-@pytest.mark.skipif(not ENABLED, reason="thousands of runs are for compiled code")
+@pytest.mark.compiled
 @pytest.mark.parametrize("mediators", [1, 3])
 @pytest.mark.parametrize("family", [gb.Bernoulli(), gb.Gaussian(1.0)], ids=repr)
 def test_wrong_claims_are_rarer_than_delta(family: Any, mediators: int) -> None:
@@ -85,7 +84,7 @@ def test_the_first_claim_is_exact_when_the_leader_changes(columns: dict[str, lis
     assert (found.claim.arm, found.claim.row) == expected
 
 
-@pytest.mark.skipif(not ENABLED, reason="thousands of verdicts are for compiled code")
+@pytest.mark.compiled
 @pytest.mark.parametrize("family", [gb.Bernoulli(), gb.Gaussian(1.0)], ids=repr)
 def test_the_first_claim_is_that_of_looking_at_every_row(family: Any) -> None:
     """Also where blocks are long, leaders change, likelihood ratios are about what is needed, and most rewards are alike."""

@@ -11,16 +11,16 @@ import pytest
 from log_claims import lost_best
 
 import gobetween as gb
-from gobetween.core.evidence import arm_reports
-from gobetween.core.jit import ENABLED
-from gobetween.core.lifts import MANY
-from gobetween.core.scans import due
-from gobetween.core.state import fill, new_tally
+from gobetween.core.evidence.lift_table import MANY
+from gobetween.core.ground.tally import fill, new_tally
+from gobetween.core.run.log_scan import due
+from gobetween.core.verdict.evidence_report import arm_reports
 from gobetween.pages.blocks import Grid, Text
-from gobetween.pages.log import sections, sentences
+from gobetween.pages.log import sections
 from gobetween.pages.log_tables import ELSEWHERE, TOP, arm_blocks, policy_blocks
+from gobetween.words.logs import sentences
 
-pytestmark = pytest.mark.skipif(not ENABLED, reason="so many arms are for compiled code")
+pytestmark = pytest.mark.compiled
 K = MANY + 20
 
 
@@ -48,7 +48,7 @@ def test_the_set_of_arms_that_holds_the_best_is_the_headline(found: gb.LogReport
     assert not found.identified
     assert {"arm 00", "arm 01"} <= set(found.in_play)
     assert len(found.in_play) < TOP
-    start = f"One of these {len(found.in_play)} of {K} arms is the best, with probability at least 0.95: "
+    start = f"The best arm is one of these {len(found.in_play)} of {K}, with probability at least 95%: "
     assert found.headline.startswith(start + repr(found.leader))
     assert sentences(found)[1].startswith(f"{found.leader!r} leads after 6,000 rows")
 
@@ -61,8 +61,7 @@ def test_traffic_that_is_certainly_not_the_best_use(found: gb.LogReport) -> None
     assert traffic.rows == len(last)
     assert traffic.share == pytest.approx(sum(arm not in still for arm in last) / len(last))
     assert any(
-        f"{traffic.share:.1%} went to the {K - len(still)} arms that are certainly not the best" in line
-        for line in sentences(found)
+        f"{traffic.share:.0%} of traffic went to {K - len(still)} arms already ruled out" in line for line in sentences(found)
     )
 
 

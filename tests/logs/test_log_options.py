@@ -7,9 +7,9 @@ import pytest
 from log_tables import POLICIES, table
 
 import gobetween as gb
-from gobetween.core.question import Question
-from gobetween.logs.columns import Columns
-from gobetween.logs.options import LogKeywords, LogOptions
+from gobetween.core.question.question import Question
+from gobetween.logs.reading.columns import Columns
+from gobetween.logs.reading.options import LogKeywords, LogOptions
 
 
 def test_keywords_are_the_fields() -> None:
@@ -17,7 +17,7 @@ def test_keywords_are_the_fields() -> None:
         field.name: field.type for field in fields(LogOptions)
     }
     assert gb.analyse_logs(table(5), family="bernoulli").family == "bernoulli"
-    with pytest.raises(TypeError, match="unexpected keyword argument 'famly'"):
+    with pytest.raises(gb.ProblemError, match="takes no 'famly': did you mean family"):
         gb.analyse_logs(table(5), famly=gb.Bernoulli())  # type: ignore[call-arg]
 
 

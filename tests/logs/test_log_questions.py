@@ -12,8 +12,8 @@ from log_tables import table, write_csv
 
 import gobetween as gb
 from gobetween.cli import gobetween
-from gobetween.core.stopping import BY_COUNTS
-from gobetween.pages.log import sentences
+from gobetween.core.stopping.rules import BY_COUNTS
+from gobetween.words.logs import sentences
 
 FAR = (0.9, 0.6, 0.2)
 QUESTIONS: list[Any] = [gb.TopM(2), gb.EpsilonBest(0.15), gb.Threshold(0.4), gb.TopM(1)]
@@ -41,7 +41,7 @@ def test_a_log_says_what_a_learner_says(question: Any, seed: int) -> None:
     assert found.answer == tuple(one.arms[a] for a in evidence.answer)
     assert (found.statistic, found.threshold, found.p_value) == (evidence.statistic, evidence.threshold, evidence.p_value)
     if found.identified and found.broken is None:
-        assert found.headline == f"{question.sentence(found.answer)}; this is wrong with probability at most 0.05."
+        assert found.headline == f"{question.sentence(found.answer)}; this is wrong with probability at most 5%."
     elif found.broken is None:
         assert found.headline == f"{question.sentence(found.answer)}, it seems after 300 rows; the log is not sure yet."
 
@@ -83,9 +83,9 @@ def test_what_is_missing_is_about_the_question() -> None:
     assert found.queries_to_go == pytest.approx(lack * gb.question_bound(problem, gb.TopM(2)).T_star, rel=1e-4)
     assert found.queries_to_go <= found.rows_to_go * (1 + 1e-5)
     said = " ".join(sentences(found))
-    assert "against “this answer is wrong”" in said
+    assert "not the probability that this answer is right" in said
     assert "Still in play" not in said
-    assert repr(found).endswith(f"it seems after 60 rows, not certain, δ = 0.05, p-value {found.p_value:.3g}>")
+    assert repr(found).endswith(f"it seems after 60 rows, not certain, δ = 0.05, p = {found.p_value:.2g}>")
 
 
 def test_an_answer_of_earlier_rows_that_is_no_more_given_is_told_as_such() -> None:
@@ -95,10 +95,7 @@ def test_an_answer_of_earlier_rows_that_is_no_more_given_is_told_as_such() -> No
     found = gb.analyse_logs(log, question=gb.EpsilonBest(0.3))
     assert found.claim is not None
     assert (found.claim.answer, found.answer, found.identified) == (("a",), ("b",), True)
-    assert (
-        f"But at row {found.claim.row} this could be claimed: No arm is better than 'a' by more than 0.3;"
-        in sentences(found)[1]
-    )
+    assert f"At row {found.claim.row} this was certain: No arm is better than 'a' by more than 0.3;" in sentences(found)[1]
     assert f"certain after {len(rewards)} rows" in repr(found)
 
 
@@ -126,7 +123,7 @@ def test_a_lone_arm_can_be_above_a_level_but_not_better_than_others() -> None:
         (gb.TopM(3), "bernoulli", "m = 3: the best 3 of 3 arms are no question"),
         (gb.Threshold(1.5), "bernoulli", "theta = 1.5: no bernoulli arm is on both sides of it"),
         (gb.EpsilonBest(0.1), "geometric", "epsilon-best is not offered for geometric rewards"),
-        ("second-best", "bernoulli", "'second-best' is not a question that is known"),
+        ("second-best", "bernoulli", "'second-best' is not a known question"),
     ],
 )
 def test_questions_that_do_not_fit_are_refused_by_every_path(question: Any, family: str, says: str) -> None:
@@ -157,7 +154,7 @@ def test_the_command_line_asks_too(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     write_csv(tmp_path / "log.csv", table(300, 3, FAR))
     shown = run("logs", "analyse", "log.csv", "--question", "top-m:m=2", "--report", "page").output
-    assert "The best 2 arms are 'a' and 'b'; this is wrong with probability at most 0.05." in shown
+    assert "The best 2 arms are 'a' and 'b'; this is wrong with probability at most 5%." in shown
     assert "top-m, m = 2" in (tmp_path / "page" / "report.html").read_text()
     found = json.loads(run("logs", "analyse", "log.csv", "--question", "top-m:m=2", "--json").output)
     assert (found["question"], found["answer"], found["claim"]["answer"]) == ({"name": "top-m", "m": 2}, ["a", "b"], ["a", "b"])

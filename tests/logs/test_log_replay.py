@@ -7,14 +7,13 @@ import pytest
 from log_tables import POLICIES, table
 
 import gobetween as gb
-from gobetween.core.jit import ENABLED
-from gobetween.logs.options import LogOptions
-from gobetween.logs.replay import read_rows, replay
+from gobetween.logs.analysis.replay import read_rows, replay
+from gobetween.logs.reading.options import LogOptions
 
 FAMILY = gb.Bernoulli()
 
 
-@pytest.mark.skipif(not ENABLED, reason="thousands of runs are for compiled code")
+@pytest.mark.compiled
 def test_replays_agree_with_fresh_simulation() -> None:
     columns = table(20_000, seed=5, means=(0.8, 0.5, 0.4))
     rows, _ = read_rows(LogOptions(), (columns,))

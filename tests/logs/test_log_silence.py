@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from log_tables import table, write_csv, write_jsonl, write_parquet
+from log_tables import count_logs, of_kind, table, write_csv, write_jsonl, write_parquet
 
 import gobetween as gb
 from gobetween.cli import gobetween
 from gobetween.cli.words import told
-from gobetween.logs.options import LogOptions
-from gobetween.logs.reading import count_logs
+from gobetween.logs.reading.options import LogOptions
 from gobetween.pages.blocks import Grid
-from gobetween.pages.log import sentences
 from gobetween.pages.log_tables import policy_blocks
+from gobetween.words.logs import sentences
 
 WRITERS = {"csv": write_csv, "jsonl": write_jsonl, "parquet": write_parquet}
 ARMS = ["a", "b", "c"]
@@ -61,7 +60,7 @@ def test_silence_is_counted_by_mediator_and_changes_no_evidence(tmp_path: Path, 
     grid = policy_blocks(found)[0]
     assert isinstance(grid, Grid)
     assert [row[2] for row in grid.rows if row[:2] == ("m0", "(silence)")] == [str(expected["m0"])]
-    said = f"In {sum(expected.values())} rows besides nothing was answered, most often by 'm0': the guarantee assumes"
+    said = f"{sum(expected.values())} more rows have no answer, most often from 'm0': the result is valid"
     assert any(line.startswith(said) for line in sentences(found))
     assert sum(found.mixture) == pytest.approx(1.0)
 
@@ -83,21 +82,21 @@ def test_silence_that_stands_for_many_rows_is_that_many(tmp_path: Path) -> None:
     path.write_text("mediator,arm,reward,n,p\nm,a,1,30,0.4\nm,b,0,20,0.2\nm,,,40,\nk,a,1,3,0.4\nk,b,0,4,0.2\nk,,,5,0.4\n")
     found = gb.analyse_logs(path, silence=True, count="n", propensity="p")
     assert (found.silent, found.rows) == ({"k": 5, "m": 40}, 57)
-    assert not any(alarm.raised for alarm in found.policy_alarms)
-    assert {alarm.subject for alarm in found.policy_alarms} == {"k", "m"}
-    assert "In 45 rows besides nothing was answered, most often by 'm'" in " ".join(sentences(found))
+    assert not any(alarm.raised for alarm in of_kind(found, "policy"))
+    assert {alarm.subject for alarm in of_kind(found, "policy")} == {"k", "m"}
+    assert "45 more rows have no answer, most often from 'm'" in " ".join(sentences(found))
     path.write_text("mediator,arm,reward,n\nm,a,1,30\nm,b,0,20\nm,,,1.5\nm,,,\n,,,4\nm,b,,10\n")
     with pytest.raises(gb.LogError) as caught:
         gb.analyse_logs(path, silence=True, count="n")
     for words in (
         "row 3: it stands for 1.5 rows, which is no whole number",
-        "row 4: it does not say for how many rows",
+        "row 4: it has no number of rows",
         "row 5: has no mediator",
         "row 6: its reward is missing",
     ):
         assert words in str(caught.value)
     missing = gb.analyse_logs(path, silence=True, count="n", skip_bad=True)
-    assert any("Rewards are missing in 10 rows" in note for note in missing.notes)
+    assert any("10 rows have no reward" in note for note in missing.notes)
 
 
 def test_parts_and_one_who_only_stays_silent() -> None:
@@ -122,10 +121,10 @@ def test_a_declared_share_of_silence_is_checked() -> None:
     often = {"m0": [0.42, 0.21, 0.07], "m1": [0.07, 0.21, 0.42]}
     for declared, wrong in ((right, []), (never, ["m0", "m1"]), (often, ["m1"])):
         found = gb.analyse_logs(log, declared=declared, silence=True, **means)  # type: ignore[arg-type]
-        assert [alarm.subject for alarm in found.policy_alarms if alarm.raised] == wrong
+        assert [alarm.subject for alarm in of_kind(found, "policy") if alarm.raised] == wrong
         assert found.broken is None  # a wrong policy costs no correctness
         skipped = gb.analyse_logs(log, declared=declared, skip_bad=True, **means)  # type: ignore[arg-type]
-        assert not any(alarm.raised for alarm in skipped.policy_alarms)
+        assert not any(alarm.raised for alarm in of_kind(skipped, "policy"))
 
 
 def test_rows_to_go_count_silence() -> None:
@@ -162,13 +161,13 @@ def test_the_command_line_and_a_study_that_begins_from_it(tmp_path: Path, monkey
     assert told(refused).endswith("--skip-bad leaves them out; --silence counts rows with neither arm nor reward as silence")
     found = json.loads(run("logs", "analyse", "log.csv", "--silence", "--json").output)
     assert sum(found["silent"].values()) == log["arm"].count(None)
-    assert "besides nothing was answered" in run("logs", "analyse", "log.csv", "--silence", "--report", "page").output
+    assert "more rows have no answer" in run("logs", "analyse", "log.csv", "--silence", "--report", "page").output
     assert "(silence)" in (tmp_path / "page" / "report.html").read_text()
     run("init", "s.toml", "--from-log", "log.csv", "--silence")
     assert "silent = true" in (tmp_path / "s.toml").read_text()
     with gb.Study.open("s.toml") as study:
         learner = study.look()[0].learner
-        assert dict(zip(learner.mediators, learner._state.N_ea[:, -1].tolist(), strict=True)) == found["silent"]
+        assert dict(zip(learner.mediators, learner.state.seen.N_ea[:, -1].tolist(), strict=True)) == found["silent"]
         assert study.status().counted == found["rows"]
         assert study.status().statistic == pytest.approx(found["statistic"], abs=1e-8)
         assert study.doctor() == []

@@ -5,9 +5,10 @@ import time
 import pytest
 
 from gobetween.export import numbered
-from gobetween.pages.pending import reminders
-from gobetween.pages.words import event_words, moment
-from gobetween.study.transaction import StudyQuery
+from gobetween.study.journal.receipts import StudyQuery
+from gobetween.words.events import event_line
+from gobetween.words.messages import reminders
+from gobetween.words.numbers import moment
 
 
 def test_times_are_local_and_say_their_zone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,8 +19,8 @@ def test_times_are_local_and_say_their_zone(monkeypatch: pytest.MonkeyPatch) -> 
         assert moment(1_750_000_000.0) == "2025-06-15 17:06:40 CEST"
         assert moment(1_750_000_000.0, utc=True) == "2025-06-15 15:06:40 UTC"
         event = {"seq": 3, "at": 0.0, "actor": "me", "kind": "note", "text": "t"}
-        assert event_words(event) == "    3  1970-01-01 01:00:00 CET  me: note: t"
-        assert event_words(event, utc=True) == "    3  1970-01-01 00:00:00 UTC  me: note: t"
+        assert event_line(event) == "    3  1970-01-01 01:00:00 CET  me: note: t"
+        assert event_line(event, utc=True) == "    3  1970-01-01 00:00:00 UTC  me: note: t"
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -41,3 +42,15 @@ def test_a_reminder_for_each_contact() -> None:
     assert south.startswith("To South:\nDear South, an answer is still missing for “Reminders”:\n- query 1, asked 1970")
     assert north.startswith("To n@example.org:\nDear North, 2 answers are still missing")
     assert "- query 0, asked 1970-01-01 00:00:00 UTC\n- query 2" in north
+
+
+def test_one_contact_of_two_mediators_gets_one_text_for_each() -> None:
+    """Their queries were asked in turn."""
+    queries = [
+        StudyQuery(number, ("North", "South")[number % 2], "both@example.org", 0.0, 1.0, None, None) for number in range(6)
+    ]
+    found = reminders("", queries, utc=True)
+    assert [text.splitlines()[1] for text in found] == [
+        "Dear North, 3 answers are still missing:", "Dear South, 3 answers are still missing:"
+    ]  # fmt: skip
+    assert [[number for number in range(6) if f"- query {number}," in text] for text in found] == [[0, 2, 4], [1, 3, 5]]

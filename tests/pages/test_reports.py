@@ -4,7 +4,6 @@ import math
 import random
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,19 +11,19 @@ from parts import browser_page
 from study_parts import Clock
 
 import gobetween as gb
-from gobetween.core.alarm import Alarm
-from gobetween.pages import figures, history
-from gobetween.pages import study as study_page
+from gobetween.core.alarm.alarm import Alarm, Sentence
+from gobetween.pages import figures
 from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
-from gobetween.pages.html import write_report
-from gobetween.pages.status import alarms
-from gobetween.pages.words import on_axis, zone
-from gobetween.study.spec import parse_study
+from gobetween.pages.html import render, write_report
+from gobetween.pages.study import history
+from gobetween.pages.study import report as study_page
+from gobetween.pages.study.status import answer
+from gobetween.study.spec.spec import parse_study
 from gobetween.study.store.memory import Memory
 
 LONG = "the quite long name of an option that somebody wrote down in full, with all of it"
 SOLID = "x" * 80
-ALARM = Alarm("confounding", "a", 9.0, 4.0, True, True, "'a' pays differently with different mediators.")
+ALARM = Alarm("confounding", "a", 9.0, 4.0, True, True, Sentence("'a' pays differently with different mediators."))
 SPEC: dict[str, Any] = {
     "title": "Which reminder?", "family": "bernoulli", "delta": 0.1, "lease": "6h", "budget": {"queries": 500, "cost": 2000.0},
     "arms": [{"name": "a"}, {"name": LONG}, {"name": SOLID}],
@@ -55,7 +54,7 @@ CONTRAST = """() => {
     const light = c => { const [r, g, b] = c.match(/[0-9.]+/g).map(x => { x /= 255; return x <= .04045 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4; });
         return .2126 * r + .7152 * g + .0722 * b; };
     const page = light(getComputedStyle(document.body).backgroundColor), found = {};
-    for (const e of document.querySelectorAll('h1, p, td, th, figcaption, .drawing text')) {
+    for (const e of document.querySelectorAll('h1, td, th, figcaption, .drawing text')) {
         const style = getComputedStyle(e), ink = light(e.tagName === 'text' ? style.fill : style.color);
         const under = e.classList.contains('alarm') ? light(style.backgroundColor) : page;
         found[e.tagName + (e.className.baseVal ?? e.className)] = (Math.max(ink, under) + .05) / (Math.min(ink, under) + .05);
@@ -125,22 +124,20 @@ def test_many_mediators_are_few_lines() -> None:
 def test_the_report_has_all_that_status_has(clock: Clock) -> None:
     study = used(study_of(clock), clock, 30)
     study.away("m")
-    title, parts = study_page.sections(study, utc=True)
+    title, parts, page = study_page.report(study, utc=True)
     named = {part.title: part for part in parts}
-    assert title == "Which reminder?"
-    assert [*named][:4] == ["", "Figures", "Arms", "Mediators"]
-    pictures = [block.name for block in named["Figures"].blocks if isinstance(block, Picture)]
-    assert pictures[:3] == ["evidence-time", "queries-time", "evidence"]
-    (grid,) = (block for block in named["Mediators"].blocks if isinstance(block, Grid))
+    assert title == page.title == "Which reminder?"
+    assert [*named][:3] == ["Queries over time", "Arms in numbers", "Mediators in numbers"]
+    (grid,) = (block for block in named["Mediators in numbers"].blocks if isinstance(block, Grid))
     assert [*grid.header][-3:] == ["cost of a query", "cost so far", "contact"]
     assert [row[-1] for row in grid.rows] == ["north@example.org", "", ""]
     assert grid.rows[2][0] == "m (away)"
     (about,) = (block for block in named["About this study"].blocks if isinstance(block, Grid))
-    facts = {name: fact for name, fact in about.rows}
+    facts = {name: fact for name, fact in (*page.facts, *about.rows)}
     status = study.status()
     assert facts["Rewards"] == "bernoulli"
-    assert facts["Risk δ of a wrong answer"] == "0.1"
-    assert facts["Stopping rule"] == "e-process"
+    assert facts["Risk of a wrong answer"].startswith("10% at most")
+    assert facts["Rules"] == "pursuit, e-process"
     assert facts["Budget"] == f"{status.queries:,} of 500 queries, cost {status.cost:g} of 2,000 used"
     assert facts["Made"] == "2026-05-28 20:26:40 UTC"
     assert {"First event", "Last event", "This page"} <= set(facts)
@@ -151,19 +148,18 @@ def test_the_report_has_all_that_status_has(clock: Clock) -> None:
 
 
 def test_a_study_without_events_has_a_report(clock: Clock) -> None:
-    _, parts = study_page.sections(study_of(clock))
-    assert [part.title for part in parts] == ["", "Arms", "Mediators", "About this study"]
+    _, parts, page = study_page.report(study_of(clock))
+    assert [part.title for part in parts] == ["Arms in numbers", "Mediators in numbers", "About this study"]
+    assert (page.chip[0], page.headline) == ("Running", "No answers yet")
 
 
 def test_times_that_no_calendar_has_are_left_out(clock: Clock) -> None:
     clock.now = 1e20
     study = study_of(clock)
     study.tell(study.ask()[0], arm="a", reward=1)
-    _, parts = study_page.sections(study)
-    assert next(block.name for block in parts[1].blocks if isinstance(block, Picture)) == "evidence"
-    assert on_axis(1e20) is None
-    assert on_axis(0.0, utc=True) == "1970-01-01 00:00:00.000"
-    assert zone(0.0, utc=True) == "UTC"
+    title, parts, page = study_page.report(study)
+    assert "Queries over time" not in [part.title for part in parts]
+    assert "after 1970" in render(title, parts, page=page)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +182,6 @@ def test_log_axes_say_powers_of_ten_in_full(values: list[float], ticks: list[str
 def test_few_answers_are_counted_one_by_one() -> None:
     assert figures.evidence_trail([(1, 0.0, 3.0), (4, 0.5, 3.0)]).layout.xaxis.dtick == 1
     assert figures.evidence_trail([(1, 0.0, 3.0), (40, 0.5, 3.0)]).layout.xaxis.dtick is None
-    assert figures.queries_over_time({"m": (["2026-01-01", "2026-01-02"], [0, 2])}).layout.yaxis.dtick == 1
 
 
 def test_long_names_beside_an_axis_keep_both_ends() -> None:
@@ -199,17 +194,37 @@ def test_long_names_beside_an_axis_keep_both_ends() -> None:
     assert figures.label("<b>") == "&lt;b&gt;"
 
 
-def test_alarms_are_boxes_above_the_answer() -> None:
+@pytest.mark.parametrize("name", ["report.html", "figures", "figures/curve.html"])
+def test_a_report_stays_in_its_folder(name: str, tmp_path: Path) -> None:
+    from plotly.graph_objects import Figure
+
+    folder, outside = tmp_path / "report", tmp_path / "outside"
+    sections = [Section("", [Picture("curve", Figure(), "")])]
+    write_report(folder, "t", sections)
+    if name == "figures":
+        (folder / "figures").rename(outside)
+    else:
+        (folder / name).unlink()
+        outside.write_text("precious")
+    (folder / name).symlink_to(outside)
+    before = sorted((path, path.read_text()) for path in (outside, *outside.rglob("*")) if path.is_file())
+    with pytest.raises(gb.ResultsError, match=r"leads out of .*report: remove it$"):
+        write_report(folder, "another", sections)
+    assert sorted((path, path.read_text()) for path in (outside, *outside.rglob("*")) if path.is_file()) == before
+
+
+def test_alarms_are_boxes_above_the_answer(clock: Clock) -> None:
     quiet = replace(ALARM, raised=False)
-    other = replace(ALARM, breaks=False, words="'m' does not act by its declared policy.")
-    found: Any = SimpleNamespace(alarms=[quiet, ALARM, other], broken=ALARM)
-    assert alarms(found) == [Text(other.words, "alarm")]  # the first sentence tells the one that breaks the guarantee
+    other = replace(ALARM, breaks=False, details=Sentence("'m' does not act by its declared policy."))
+    found = replace(study_of(clock).status(), alarms=[quiet, ALARM, other])
+    boxes = [block.words for block in answer(found)[:3] if isinstance(block, Text) and block.kind == "alarm"]
+    assert boxes == [other.words, found.sentence]  # the first sentence tells the one that breaks the guarantee
 
 
 @pytest.fixture
 def folder(tmp_path: Path, clock: Clock) -> Path:
     """A report with everything that is hard to show."""
-    title, parts = study_page.sections(used(study_of(clock), clock, 40))
+    title, parts, page = study_page.report(used(study_of(clock), clock, 40))
     wide = Grid(["mediator", *(f"arm {i}" for i in range(40))], [[LONG, *("99.9%" for _ in range(40))]])
     times = figures.dress(
         figures.graph_objects().Figure([{"type": "scatter", "x": [290, 1377], "y": [1, 2], "name": SOLID}, {"type": "scatter"}]),
@@ -218,7 +233,7 @@ def folder(tmp_path: Path, clock: Clock) -> Path:
     )  # fmt: skip
     many = figures.arm_shares([f"{LONG} {i}" for i in range(50)], [0.02] * 50, [0.02] * 50)
     more: list[Block] = [wide, Picture("times", times, "log"), Picture("many", many, SOLID)]
-    write_report(tmp_path, title, [Section("", [Text(ALARM.words, "alarm")]), *parts, Section("More", more)])
+    write_report(tmp_path, title, [Section("", [Text(ALARM.words, "alarm")]), *parts, Section("More", more)], page)
     return tmp_path
 
 
@@ -243,8 +258,7 @@ def test_on_a_phone_nothing_is_clipped_and_the_dark_is_dark(folder: Path) -> Non
         assert page.evaluate(CUT) == []
         assert page.evaluate(COVERED) == []
         assert page.locator("#figure-times .xtick text").all_text_contents() == ["100", "1,000"]
-        assert page.get_by_role("alert").inner_text().startswith("ALARM: 'a' pays")
-        assert page.locator("details[open]").count() == 0
+        assert page.get_by_role("alert").inner_text().startswith("Alarm: 'a' pays")
         page.locator("details summary").last.click()
         assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
         luminance, ratios = page.evaluate(CONTRAST)

@@ -1,12 +1,17 @@
 """The numbers of the paper are those that it prints."""
 
 import csv
+import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+from records import MISSING
 
-from gobetween.paper.tables import TABLES
+from gobetween.paper.reproduction import _cell
+from gobetween.paper.tables import TABLE_1, TABLES
+from gobetween.simulation.runs import Runs
 
 FOLDER = Path(__file__).parent.parent
 PAPER = FOLDER.parent.parent / "shared" / "paper"
@@ -50,5 +55,19 @@ def test_the_copy_is_the_papers() -> None:
     """Where the paper's text lies beside the project."""
     texts = sorted(PAPER.glob("*.txt"))
     if not texts:
-        pytest.skip("the paper's text is not here")
+        pytest.skip(MISSING + "the paper's text")
     assert from_text(texts[0].read_text(encoding="utf-8")) == kept()
+
+
+def test_a_cell_is_held_against_the_paper_by_its_own_runs_and_errors() -> None:
+    """400 runs of ours; the paper says of itself that it made 100, and prints a half width."""
+    tau = np.random.default_rng(0).integers(700, 1300, (400, len(TABLE_1.deltas)))
+    flags, counts = np.ones(tau.shape, np.bool_), np.zeros((*tau.shape, 4), np.int64)
+    runs = Runs(TABLE_1.deltas, tau, flags, ~flags, counts, counts)
+    column, d = TABLE_1.columns[1], 1
+    cell = _cell(TABLE_1, column, "paper", runs, d, 100.0)
+    off, deviation = float(tau[:, d].mean()) - 990.27, float(tau[:, d].std(ddof=1))
+    assert cell.error == pytest.approx(deviation / 20)
+    assert cell.z_stated == pytest.approx(off / math.hypot(deviation / 20, deviation / 10))
+    assert cell.z_printed == pytest.approx(off / math.hypot(deviation / 20, 14.11 / 1.96))
+    assert _cell(TABLE_1, column, "default", runs, d, 100.0).z_stated is None

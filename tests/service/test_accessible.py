@@ -83,11 +83,14 @@ def looked_at(page: Any, name: str, script: str) -> list[str]:
     return found
 
 
-def new_with(page: Any, server: Running, button: str, arms: str) -> None:
+def new_with(page: Any, server: Running, button: str, *arms: str) -> None:
     page.goto(f"{server.base}/new")
-    page.get_by_label("Arms").fill(arms)
-    page.get_by_label("Mediators", exact=True).fill("North | 0.8, 0.2\nSouth | 0.3, 0.7")
-    page.get_by_role("button", name=button).click()
+    said = {"arm-0-name": arms[0], "arm-0-mean": "0.8", "arm-1-name": arms[1], "arm-1-mean": "0.3"}
+    said |= {"mediator-0-name": "North", "mediator-0-policy-0": "80", "mediator-0-policy-1": "20"}
+    said |= {"mediator-1-name": "South", "mediator-1-policy-0": "30", "mediator-1-policy-1": "70"}
+    for name, text in said.items():
+        page.locator(f"[name='{name}']").fill(text)
+    page.get_by_role("button", name=button).last.click()
     page.wait_for_load_state()
 
 
@@ -103,24 +106,27 @@ def test_no_page_has_a_serious_fault(page: Any, server: Running) -> None:
         "study-not-begun": lambda: page.goto(f"{server.base}/studies/new"),
         "events": lambda: page.goto(f"{at}/events"),
         "report": lambda: page.goto(f"{at}/report"),
+        "budget": lambda: page.goto(f"{at}/budget"),
         "form": lambda: page.goto(f"{server.base}/new"),
-        "form-wrong": lambda: new_with(page, server, "Make the study", "letter\nletter"),
-        "plan": lambda: new_with(page, server, "What would it cost?", "letter = 0.8\ncall = 0.3"),
+        "form-wrong": lambda: new_with(page, server, "Make the study", "letter", "letter"),
+        "plan": lambda: new_with(page, server, "What would it cost?", "letter", "call"),
         "nothing-here": lambda: page.goto(f"{server.base}/studies/none"),
     }
     for name, go in pages.items():
         go()
         found += looked_at(page, name, script)
-    page.goto(at)
-    page.get_by_role("button", name="Make it").click()
-    found += looked_at(page, "link", script)
-    study = server.home.find("study").study("test")
+    page.goto(f"{at}/links")
+    found += looked_at(page, "links-none", script)
+    page.get_by_role("button", name="Make the links that are missing").click()
+    page.wait_for_load_state()
+    found += looked_at(page, "links", script)
+    study = server.studies.find("study").study("test")
     mediator = study.pending()[0].mediator
     enter(page, server, new_token(study, mediator, None)[0])
     for details in page.locator("summary").all()[:1]:
         details.click()
     found += looked_at(page, "inbox", script)
-    page.locator("form[action$='/tell']").first.get_by_role("button", name="I could not").click()
+    page.locator("form[action$='/tell']").first.get_by_role("button", name="I could not do it").click()
     page.wait_for_url("**?done=*")
     found += looked_at(page, "inbox-answered", script)
     assert found == []

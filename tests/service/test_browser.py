@@ -27,7 +27,7 @@ EXPECTED = (
 @pytest.fixture(scope="module")
 def page() -> Iterator[Any]:
     with browser_page() as made:
-        made.set_default_timeout(8000)
+        made.set_default_timeout(30000)
         yield made
 
 
@@ -35,7 +35,7 @@ def visitor(page: Any, phone: bool = False) -> Any:
     """Somebody else, with cookies of their own."""
     context = page.context.browser.new_context(viewport={"width": 390 if phone else 1400, "height": 800})
     made = context.new_page()
-    made.set_default_timeout(8000)
+    made.set_default_timeout(30000)
     made.complaints, made.requests = page.complaints, page.requests
     made.on("console", lambda one: page.complaints.append(one.text) if one.type in ("error", "warning") else None)
     made.on("pageerror", lambda error: page.complaints.append(str(error)))
@@ -70,7 +70,7 @@ def test_a_study_is_answered_from_two_inboxes_while_its_page_looks_on(page: Any,
     gb.Study.create(path, spec(delta=0.2, in_flight=4), "study").close()
     with ExitStack() as stack:
         server = stack.enter_context(running(store=path))
-        study = server.home.find("study").study("test")
+        study = server.studies.find("study").study("test")
         admin = new_token(study, None, None)[0]  # one that outlives the server
         enter(page, server, admin)
         page.get_by_role("link", name="Reminders").click()
@@ -80,7 +80,7 @@ def test_a_study_is_answered_from_two_inboxes_while_its_page_looks_on(page: Any,
         inboxes = {name: visitor(page, phone=True) for name in ("North", "South")}
         for name, inbox in inboxes.items():
             enter(inbox, server, server.token(name))
-            assert f"For {name}." in inbox.inner_text("main")
+            assert name in inbox.inner_text("main")
         told = 0
         for turn in range(40):
             name = ("North", "South")[turn % 2]
@@ -100,17 +100,19 @@ def test_a_study_is_answered_from_two_inboxes_while_its_page_looks_on(page: Any,
                 port = int(server.base.rsplit(":", 1)[1])
                 stack.close()
                 server = stack.enter_context(running(store=path, port=port))
-                study = server.home.find("study").study("test")
-            if study.status().state == "stopped":
+                study = server.studies.find("study").study("test")
+            if study.status().verdict is not None:
                 break
-        page.get_by_text("The best arm is 'letter'").wait_for(timeout=15000)
+        page.get_by_role("heading", name="The best arm is 'letter'").wait_for(timeout=15000)
+        assert page.locator(".head .chip").inner_text() == "Sure"
+        assert page.get_by_role("button", name="Ask the next query").count() == 0
         assert page.evaluate("window.unmoved") is True
         for inbox in inboxes.values():
             for _ in range(5):
                 inbox.goto(inbox.url.split("?")[0])
                 if "The study has ended" in inbox.inner_text("main"):
                     break
-                inbox.get_by_role("button", name="I could not").click()
+                inbox.get_by_role("button", name="I could not do it").click()
                 inbox.wait_for_url("**?done=*")
             assert "The study has ended: thank you." in inbox.inner_text("main")
         sound(page, server)
@@ -160,10 +162,11 @@ def _that_was_wrong(inbox: Any, study: gb.Study) -> None:
 
 def test_links_that_are_wrong_expired_or_empty_say_so(page: Any, tmp_path: Path) -> None:
     path = str(tmp_path / "s.sqlite")
-    gb.Study.create(path, spec(family="poisson", title="<b>Müller & Sons</b>"), "study").close()
+    asked = {"question": "Choose for your next patient.", "outcome": "How many days?"}
+    gb.Study.create(path, spec(family="poisson", title="<b>Müller & Sons</b>", inbox=asked), "study").close()
     with running(store=path) as server:
         page.requests.clear()
-        study = server.home.find("study").study("test")
+        study = server.studies.find("study").study("test")
         token, row = new_token(study, "North", 1.0)
         study.store.keep_token(replace(row, expires=study.store.now() - 1.0))
         someone = visitor(page)
@@ -182,11 +185,11 @@ def test_links_that_are_wrong_expired_or_empty_say_so(page: Any, tmp_path: Path)
         enter(someone, server, server.token("North"))
         assert someone.inner_text("h1") == "<b>Müller & Sons</b>"
         someone.get_by_label("letter").check()
-        someone.get_by_label("What came of it?").fill("two")
+        someone.get_by_label("How many days?").fill("two")
         someone.get_by_role("button", name="Send the answer").click()
-        assert "Write what came of it as a number." in someone.inner_text("[role=alert]")
+        assert "Write what happened as a number." in someone.inner_text("[role=alert]")
         assert someone.get_by_label("letter").first.is_checked()
-        someone.get_by_label("What came of it?").first.fill("2,5")
+        someone.get_by_label("How many days?").first.fill("2,5")
         someone.get_by_role("button", name="Send the answer").click()
         assert "whole number" in someone.inner_text("[role=alert]")
         sound(page, server)
@@ -202,29 +205,59 @@ def test_an_administrator_makes_links_and_pauses(page: Any, tmp_path: Path) -> N
         enter(page, server, server.access.first)
         page.get_by_role("link", name="Reminders").click()
         page.get_by_role("button", name="Ask the next query").click()
-        page.get_by_text("1 open query").wait_for()
+        page.get_by_text("1 open", exact=True).wait_for()
         page.get_by_role("button", name="Pause").click()
-        page.wait_for_load_state()
-        page.get_by_role("button", name="Ask the next query").click()
-        assert "The study is paused" in page.inner_text("main")
-        page.go_back()
-        page.get_by_label("Personal link for").select_option("South")
-        page.get_by_role("button", name="Make it").click()
-        link = page.inner_text("code >> nth=0")
-        someone = visitor(page)
-        someone.goto(link)
-        someone.get_by_text("For South.").wait_for()
-        someone.context.close()
+        page.locator(".head .chip", has_text="Paused").wait_for()
+        assert page.get_by_role("button", name="Ask the next query").count() == 0
+        page.get_by_role("button", name="Resume").wait_for()
+        _links(page, server)
         page.goto(f"{server.base}/studies/study/events")
         assert "Events 1 to 2 of 2." in page.inner_text("main")
         page.goto(f"{server.base}/studies/study/report")
         page.get_by_role("heading", name="About this study").wait_for()
+        with page.expect_download() as kept:
+            page.get_by_role("link", name="Download this report").click()
+        text = Path(kept.value.path()).read_text()
+        assert kept.value.suggested_filename == "study-report.html"
+        assert "Reminders" in text
+        assert len(text) < 150_000
         page.goto(f"{server.base}/")
         page.get_by_role("button", name="Leave").click()
         page.wait_for_url("**/enter")
         page.goto(f"{server.base}/")
         assert "The token is missing" in page.inner_text("main")
         sound(page, server)
+
+
+def _links(page: Any, server: Running) -> None:
+    """Each mediator's link is made once, shown again on a reload, renewed and revoked."""
+    store = server.studies.find("study").store
+    page.get_by_role("link", name="Links").click()
+    page.get_by_role("button", name="Make the links that are missing").click()
+    link = page.get_by_label("Link for South").input_value()
+    assert page.locator("svg.qr").count() == 2
+    page.reload()
+    assert page.get_by_label("Link for South").input_value() == link
+    assert len(store.tokens()) == 2
+    someone = visitor(page)
+    someone.goto(link)
+    someone.get_by_text("South", exact=True).wait_for()
+    page.get_by_role("button", name="Renew for South").click()
+    page.wait_for_load_state()
+    assert page.get_by_label("Link for South").input_value() != link
+    someone.wait_for_timeout(1100)  # as long as a valid token is not looked up again
+    someone.reload()
+    assert "not valid" in someone.inner_text("main")
+    page.get_by_role("button", name="Revoke the link of South").click()
+    page.wait_for_load_state()
+    assert page.get_by_label("Link for South").count() == 0
+    assert "no link yet" in page.inner_text("main")
+    someone.context.close()
+
+
+def _fill(page: Any, fields: dict[str, str]) -> None:
+    for name, text in fields.items():
+        page.locator(f"[name='{name}']").fill(text)
 
 
 def test_a_study_is_planned_and_made_from_a_form(page: Any, tmp_path: Path) -> None:
@@ -234,33 +267,40 @@ def test_a_study_is_planned_and_made_from_a_form(page: Any, tmp_path: Path) -> N
         page.requests.clear()
         page.context.clear_cookies()
         enter(page, server, server.access.first)
-        page.get_by_role("link", name="A new study").click()
-        page.get_by_label("Arms").fill("letter = 0.8\ncall = 0.3")
-        page.get_by_label("Mediators", exact=True).fill("North | 0.8, 0.2 | 4 | n@example.org\nSouth | 0.3, 0.7")
-        page.get_by_label("Risk of a wrong answer").fill("3")
-        page.get_by_role("button", name="Make the study").click()
-        field = page.locator("p", has=page.locator("#delta"))
-        assert "a number between 0 and 1" in field.locator(".wrong").inner_text()
-        assert page.get_by_label("Arms").input_value() == "letter = 0.8\ncall = 0.3"
+        page.get_by_role("link", name="New study").click()
+        _fill(page, {"name": "study", "delta": "300", "arm-0-name": "letter", "arm-0-mean": "0.8", "arm-1-name": "call"})
+        _fill(page, {"mediator-0-name": "North", "mediator-0-cost": "4", "mediator-0-contact": "n@example.org"})
+        page.get_by_role("button", name="Add a mediator").click()
+        page.locator("fieldset.mediator").nth(2).wait_for()
+        page.get_by_role("button", name="Remove mediator 3").click()
+        page.locator("fieldset.mediator").nth(2).wait_for(state="detached")
+        _fill(page, {"mediator-1-name": "South", "mediator-1-policy-0": "30", "mediator-1-policy-1": "70"})
+        _fill(page, {"mediator-0-policy-0": "80", "mediator-0-policy-1": "10"})
+        assert page.locator("[data-sum] output").first.inner_text() == "sum: 90%"
+        page.get_by_label("Mediators may say").uncheck()
+        right = {"name": "trial", "lease": "3d", "delta": "5", "arm-1-name": "call", "mediator-0-policy-1": "20"}
+        _fill(page, right)
         for name, text, words in (
             ("delta", "a", "'a' is not a number"),
-            ("delta", "0.05", ""),
-            ("mediators", "North | 0.8", "must "),
-            ("mediators", "North | a, b", "'a' is not a number"),
-            ("mediators", "North | 0.8, 0.2 | 4 | n@example.org\nSouth | 0.3, 0.7", ""),
+            ("delta", "300", "between 0 and 1"),
+            ("mediator-0-policy-1", "10", "sums to 90%"),
+            ("mediator-0-policy-1", "x", "'x' is not a number"),
+            ("arm-1-name", "letter", "letter"),
             ("name", "study", "already has a study 'study'"),
             ("name", "", "a study needs a short name"),
             ("lease", "soon", "write a time such as"),
         ):
-            page.locator(f"#{name}").fill(text)
-            page.get_by_role("button", name="What would it cost?" if not words else "Make the study").click()
-            if words:
-                assert words in page.locator("p", has=page.locator(f"#{name}")).locator(".wrong").inner_text(), name
-            if name in ("name", "lease"):
-                page.locator(f"#{name}").fill({"name": "trial", "lease": "3d"}[name])
+            _fill(page, right | {name: text})
+            page.get_by_role("button", name="Make the study").last.click()
+            page.locator(".wrong[role=alert]", has_text=words).wait_for()
+            assert page.locator("[aria-invalid=true]").first.get_attribute("name").startswith(name[:8]), name
+        _fill(page, right)
         page.get_by_role("button", name="What would it cost?").click()
-        page.get_by_role("heading", name="What it would cost").wait_for()
-        page.get_by_role("button", name="Make the study").click()
+        page.get_by_text("a plan needs a guess of each arm's mean").wait_for()
+        _fill(page, {"arm-1-mean": "0.3"})
+        page.get_by_role("button", name="What would it cost?").click()
+        page.get_by_role("heading", name="What it costs for each risk").wait_for()
+        page.get_by_role("button", name="Make the study").last.click()
         page.wait_for_url("**/studies/trial")
-        assert server.home.find("trial").study("x").spec.contacts == ("n@example.org", "")
+        assert server.studies.find("trial").study("x").spec.contacts == ("n@example.org", "")
         sound(page, server)

@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 from service_faults import kill_servers, new_store, serving
+from service_parts import spec
 
 import gobetween as gb
 from gobetween.cli import main
+from gobetween.service import run
+from gobetween.study.serving import address_of, announced
 
 
 @pytest.fixture(autouse=True)
@@ -20,11 +23,11 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_killed_servers_lose_and_double_nothing_that_was_acknowledged(where: str) -> None:
-    kill_servers(where, clients=4, tells=40, kills=2, every=0.7)
+    kill_servers(where, clients=4, tells=40, kills=2)
 
 
 def test_two_servers_over_one_database(postgres: Any) -> None:
-    kill_servers(postgres.database(), clients=4, tells=25, kills=1, servers=2, every=0.7)
+    kill_servers(postgres.database(), clients=4, tells=25, kills=1, servers=2)
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -48,12 +51,50 @@ def test_tokens_on_the_command_line(
     assert "is worthless now" in said(capsys, "token", "revoke", made["id"])
     assert f"{made['id']}  North (North): revoked" in said(capsys, "token", "list")
     for arguments, words in (
-        (("new",), "2: gobetween: name the mediator whose inbox it opens, or say --admin"),
+        (("new",), "2: gobetween: name the mediator whose inbox it opens, or add --admin"),
         (("new", "Nobody"), "2: gobetween: mediator 'Nobody' is not known: choose one of 'North', 'South'"),
         (("new", "North", "--days", "-1"), "2: gobetween: days = -1: a token is valid for more than 0"),
         (("revoke", "x"), "2: gobetween: there is no token 'x'; gobetween token list shows those there are"),
     ):
         assert said(capsys, "token", *arguments).startswith(words), arguments
+
+
+def test_a_link_has_the_address_under_which_the_server_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said(capsys, "init")
+    with gb.Study.open("study.toml") as study:
+        assert address_of(study.store) is None
+        with announced([study.store], "http://192.168.1.5:8177"):
+            made = json.loads(said(capsys, "token", "new", "North", "--json"))
+            assert made["link"] == f"http://192.168.1.5:8177/enter#{made['token']}"
+        assert address_of(study.store) is None
+        Path(f"{study.store.place}.serving").write_text("999999999 http://gone:1\n")
+        assert address_of(study.store) is None
+
+
+def test_a_network_is_told_its_address_a_code_and_the_risk(tmp_path: Path) -> None:
+    try:
+        found = run.lan_address()
+    except gb.StudyError as error:
+        assert "in no network" in str(error)
+        return
+    store = str(tmp_path / "s.sqlite")
+    gb.Study.create(store, spec(), "study").close()
+    command = [sys.executable, "-m", "gobetween", "serve", "--lan", "--port", "0", "--store", store]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as server:
+        try:
+            assert server.stdout is not None
+            lines: list[str] = []
+            while not lines or "no encryption" not in lines[-1]:
+                lines.append(server.stdout.readline())
+                assert lines[-1], lines
+            assert lines[0].startswith(f"serving at http://{found}:")
+            assert lines[1].startswith(f"open this link as administrator: http://{found}:")
+            assert len(lines) > 15  # the code
+        finally:
+            server.kill()
 
 
 def test_what_cannot_be_served_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,7 +104,7 @@ def test_what_cannot_be_served_is_one_sentence(tmp_path: Path, capsys: pytest.Ca
         ((str(tmp_path / "none.sqlite"),), "there is no such store"),
         (
             (where, "--host", "0.0.0.0"),
-            "0.0.0.0: others can reach that, and nobody has said by which name they do; say --public-url https://…",
+            "0.0.0.0: others can reach this address; add --public-url https://…",
         ),
         ((where, "--public-url", "example.org"), "public address 'example.org': write scheme and name only"),
         ((where, "--host", "203.0.113.7", "--public-url", "https://x"), "cannot listen there"),
@@ -89,7 +130,7 @@ def test_a_server_needs_nothing_but_its_extra(tmp_path: Path) -> None:
 def test_a_server_ends_quietly_and_its_log_holds_no_token(tmp_path: Path) -> None:
     where = str(tmp_path / "s.sqlite")
     token = new_store(where)
-    with serving(where) as server:
+    with serving(where) as (server,):
         assert gb.Client(server.url, token).status().events == 0
         with pytest.raises(gb.StudyError, match="not valid"):
             gb.Client(server.url, token[:-1] + "x", "study").ask()

@@ -1,5 +1,6 @@
 """REST: the commands of a study, with the same answers and the same refusals as in Python."""
 
+import asyncio
 import io
 import json
 import re
@@ -7,7 +8,7 @@ import threading
 import time
 import zipfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,12 @@ from reminder_parts import hook
 from service_parts import Running, running, spec
 
 import gobetween as gb
-from gobetween.errors import FIXES
-from gobetween.service.home import Home, slug_of
-from gobetween.service.refusals import FIXES as WORDS
-from gobetween.service.reminders import delivering
-from gobetween.study import commands
-from gobetween.study.desk import Desk, Wanted
+from gobetween.service.request import StudyRequest
+from gobetween.service.run import delivering
+from gobetween.service.studies import ServedStudy, Studies, slug_of
+from gobetween.study.commands.command_queue import CommandQueue, QueuedCommand
+from gobetween.study.commands.commands import command_of
+from gobetween.study.commands.verbs import VERBS, Ask, Tell
 from gobetween.study.store.memory import Memory
 
 STUDY = "/api/v1/studies/study"
@@ -45,8 +46,8 @@ def client(server: Running) -> Iterator[httpx.Client]:
 
 def new(server: Running, name: str, **changes: Any) -> str:
     """A study of one's own; its address."""
-    assert server.home.makes is not None
-    server.home.makes.create(name, spec(**changes).to_dict(), {})
+    assert server.studies.makes is not None
+    server.studies.makes.create(name, spec(**changes).to_dict(), {})
     return f"/api/v1/studies/{slug_of(name)}"
 
 
@@ -61,24 +62,25 @@ def test_from_the_first_query_to_the_answer(server: Running, client: httpx.Clien
                 assert receipt.json()["recorded"] is True
             else:
                 client.post(f"{at}/tell", json=body | {"query": None, "mediator": "North", "again": True}).raise_for_status()
-        if client.get(at).json()["state"] == "stopped":
+        if client.get(at).json()["verdict"] is not None:
             break
     status = client.get(at).json()
-    assert status["sentence"] == "The best arm is 'letter'; this is wrong with probability at most 0.05."
+    assert status["sentence"] == "The best arm is 'letter'; this is wrong with probability at most 5%."
     refused = client.post(f"{at}/ask", json={})
     assert refused.status_code == 422
-    assert refused.json()["error"]["sentence"].endswith("POST resume asks on all the same")
+    assert refused.json()["error"]["sentence"].endswith("POST resume to keep asking")
     seen, after = 0, 0
     while page := client.get(f"{at}/events", params={"after": after, "limit": 7}).json():
         if not page["events"]:
             break
         seen, after = seen + len(page["events"]), page["next"]
     assert seen == status["events"]
+    assert page["next"] == after  # whoever asks again gets what comes, not what was
     assert len(client.get(f"{at}/export.csv").text.splitlines()) == status["queries"] + 1
     assert [json.loads(line)["seq"] for line in client.get(f"{at}/export.jsonl").text.splitlines()] == list(range(1, seen + 1))
     with zipfile.ZipFile(io.BytesIO(client.get(f"{at}/report.zip").content)) as archive:
         assert "report.html" in archive.namelist()
-    found = server.home.find("whole")
+    found = server.studies.find("whole")
     assert found.study("x").doctor() == []
 
 
@@ -96,6 +98,7 @@ def test_every_command_is_there_and_a_key_makes_it_safe_to_repeat(server: Runnin
         ("resume", None),
         ("note", {"text": "hello"}),
         ("add-mediator", {"mediator": "West", "policy": {"letter": 0.2, "call": 0.8}}),
+        ("declare", {"mediator": "West", "policy": ["call"]}),
         ("rename", {"old": "West", "new": "East"}),
         ("retire", {"name": "East"}),
     ]
@@ -107,7 +110,7 @@ def test_every_command_is_there_and_a_key_makes_it_safe_to_repeat(server: Runnin
         assert other.status_code == 409, verb
     kinds = [event["kind"] for event in client.get(f"{at}/events").json()["events"]]
     assert kinds == ["asked"] * 3 + [
-        "told", "corrected", "voided", "cancelled", "away", "available", "paused", "resumed", "note", "added", "edited", "retired"
+        "told", "corrected", "voided", "cancelled", "away", "available", "paused", "resumed", "note", "added", "declared", "edited", "retired"
     ]  # fmt: skip
     assert client.get(f"{at}/spec").json()["spec"]["mediators"] == ["North", "South", "East"]
     assert [query["id"] for query in client.get(f"{at}/pending").json()["queries"]] == [2]
@@ -189,6 +192,11 @@ def test_broken_json_and_strange_addresses_are_sentences(client: httpx.Client) -
     assert (broken.status_code, broken.json()["error"]["kind"]) == (422, "ProblemError")
     chunked = client.post(f"{STUDY}/note", content=(b"x" * 1000 for _ in range(300)))
     assert chunked.status_code == 413
+    text = "long " * 1_900  # what comes in many pieces is one body
+    body, sent = json.dumps({"text": text}).encode(), {"content-type": "application/json"}
+    whole = client.post(f"{STUDY}/note", content=(body[i : i + 999] for i in range(0, len(body), 999)), headers=sent)
+    assert whole.status_code == 200, whole.text
+    assert whole.json()["recorded"] is True
 
 
 def test_many_clients_share_transactions_and_nothing_is_lost_or_doubled(server: Running) -> None:
@@ -213,7 +221,7 @@ def test_many_clients_share_transactions_and_nothing_is_lost_or_doubled(server: 
     for thread in threads:
         thread.join()
     assert sorted(told) == list(range(48))
-    study = server.home.find("many").study("x")
+    study = server.studies.find("many").study("x")
     assert [row["status"] for row in study.export()] == ["told"] * 48
     assert study.doctor() == []
 
@@ -221,9 +229,9 @@ def test_many_clients_share_transactions_and_nothing_is_lost_or_doubled(server: 
 def test_what_waits_together_is_done_together(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One transaction for all; one that is refused changes nothing, and a key is used once, however close two are."""
     study = gb.Study.create(where, spec(delta=1e-9))
-    study.desk = desk = Desk(study.store, "study")
+    study.queue = queue = CommandQueue(study.store, "study")
     study.ask(6)
-    done, opened, writing = list[list[Wanted[Any]]](), list[str](), study.store.writing
+    done, opened, writing = list[list[QueuedCommand[Any]]](), list[str](), study.store.writing
 
     def counted(name: str) -> Any:
         opened.append(name)
@@ -232,15 +240,15 @@ def test_what_waits_together_is_done_together(where: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(study.store, "writing", counted)
 
     def together(*told: tuple[int, str, float, str]) -> list[Any]:
-        made: list[Wanted[Any]] = [
-            Wanted(commands.tell(number, arm, reward, False, None, False), key, True, False, "me", bell=done.append)
+        made: list[QueuedCommand[Any]] = [
+            QueuedCommand(command_of(Tell(number, arm=arm, reward=reward, key=key)), "me", done.append)
             for number, arm, reward, key in told
         ]
         opened.clear()
-        with desk._turn:
-            for wanted in made:
-                desk.later(wanted)
-        desk._worker.submit(lambda: None).result(20)
+        with queue._turn:
+            for job in made:
+                queue.submit(job)
+        queue._worker.submit(lambda: None).result(20)
         return made
 
     found = together((0, "letter", 1.0, "a"), (1, "call", 0.0, "b"), (2, "letter", 0.0, "c"))
@@ -258,9 +266,43 @@ def test_what_waits_together_is_done_together(where: str, monkeypatch: pytest.Mo
     study.close()
 
 
+def test_whoever_has_gone_leaves_nobody_waiting_who_shared_the_transaction(where: str) -> None:
+    study = gb.Study.create(where, spec(delta=1e-9))
+    study.ask(3)
+    queue = CommandQueue(study.store, "study")
+    on = StudyRequest(ServedStudy("study", "study", study.store, queue), study)
+
+    async def together() -> list[Any]:
+        with queue._turn:
+            waiting = [asyncio.ensure_future(on.run(command_of(Tell(n, arm="letter", reward=1.0)))) for n in range(3)]
+            while queue.waiting < 3:
+                await asyncio.sleep(0)
+            waiting[0].cancel()
+            with suppress(asyncio.CancelledError):
+                await waiting[0]
+        return await asyncio.wait_for(asyncio.gather(*waiting[1:]), 20)
+
+    assert [receipt.recorded for receipt in asyncio.run(together())] == [True, True]
+    assert [row["status"] for row in study.export()] == ["told"] * 3
+    study.close()
+
+
+def test_an_inbox_has_the_last_answers_and_the_arms_that_are_left(tmp_path: Path) -> None:
+    path, three = str(tmp_path / "s.sqlite"), gb.StudySpec(["letter", "call", "visit"], {"North": None}, family="bernoulli")
+    with gb.Study.create(path, three, "study") as study:
+        for n in range(13):
+            study.tell(mediator="North", arm=("letter", "call", "visit")[n % 3], reward=1, again=True)
+        study.retire("visit", what="arm")
+    with running(store=path) as made, made.client(made.token("North")) as client:
+        box = client.get("/api/v1/inbox").json()
+    assert box["arms"] == ["letter", "call"]
+    given = [(n, ("letter", "call", "visit")[n % 3]) for n in range(12, 2, -1)]
+    assert [(one["query"], one["arm"]) for one in box["given"]] == given
+
+
 def test_what_got_lost_on_its_way_to_the_store_is_done_anew_from_the_log(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     study = gb.Study.create(where, spec(delta=1e-9))
-    study.desk = Desk(study.store, "study")
+    study.queue = CommandQueue(study.store, "study")
     study.ask(3)
     writing, attempts = study.store.writing, list[str]()
 
@@ -285,11 +327,11 @@ def test_what_got_lost_on_its_way_to_the_store_is_done_anew_from_the_log(where: 
     study.close()
 
 
-def test_a_desk_follows_what_others_write(where: str) -> None:
+def test_a_queue_follows_what_others_write(where: str) -> None:
     """Two processes over one store: each finds in the log what the other has done."""
     plain = gb.Study.create(where, spec(delta=1e-9))
     one, two = (gb.Study.open(where, actor=actor) for actor in ("one", "two"))
-    one.desk, two.desk = Desk(one.store, "study"), Desk(two.store, "study")
+    one.queue, two.queue = CommandQueue(one.store, "study"), CommandQueue(two.store, "study")
     for i in range(12):
         asker, teller = ((one, two), (two, plain), (plain, one))[i % 3]
         (query,) = asker.ask()
@@ -304,31 +346,19 @@ def test_a_desk_follows_what_others_write(where: str) -> None:
         study.close()
 
 
-def test_what_a_desk_keeps_is_dropped_when_the_log_is_another(tmp_path: Path) -> None:
+def test_a_cached_state_is_dropped_when_the_log_is_another(tmp_path: Path) -> None:
     """A store that was replaced by another of the same length."""
     study = gb.Study.create(tmp_path / "s.sqlite", spec())
-    study.desk = desk = Desk(study.store, "study")
+    study.queue = queue = CommandQueue(study.store, "study")
     study.ask(3)
     other = gb.Study.create(tmp_path / "other.sqlite", spec(seed=5))
     other.ask(2)
     other.away("North")
-    desk.store = other.store
+    queue.store = other.store
     study.tell(0, arm="letter", reward=1)
     assert other.doctor() == []
     study.close()
     other.close()
-
-
-def test_the_service_has_words_for_what_can_be_done() -> None:
-    assert set(WORDS) <= set(FIXES)
-
-
-def test_two_studies_of_one_name_are_refused(tmp_path: Path) -> None:
-    for folder in ("a", "b"):
-        (tmp_path / folder).mkdir()
-        gb.Study.create(tmp_path / folder / "s.sqlite", spec()).close()
-    with pytest.raises(gb.StudyError, match="two studies are called 'study': serve them by two servers"):
-        Home([str(tmp_path / "a" / "s.sqlite"), str(tmp_path / "b" / "s.sqlite")])
 
 
 def test_a_command_is_not_taken_from_afar(server: Running, client: httpx.Client) -> None:
@@ -340,13 +370,13 @@ def test_a_command_is_not_taken_from_afar(server: Running, client: httpx.Client)
 
 
 def test_a_server_delivers_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gobetween.service.reminders.POLL", 0.05)
+    monkeypatch.setattr("gobetween.service.run.POLL", 0.05)
     path = str(tmp_path / "s.sqlite")
     gb.Study.create(path, spec(notify={"webhook": "GOBETWEEN_HOOK"}), "study").close()
     with hook() as receiver:
         monkeypatch.setenv("GOBETWEEN_HOOK", receiver.url)
         monkeypatch.setenv("GOBETWEEN_HOOK_SECRET", "whisper")
-        home = Home(store=path)
+        home = Studies(store=path)
         with closing(home), delivering(home):
             home.find("study").study("me").ask()
             deadline = time.monotonic() + 20
@@ -355,65 +385,71 @@ def test_a_server_delivers_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert [(body["event"], body["study"]) for body in receiver.bodies] == [("waiting", "study")]
 
 
-def test_the_short_way_answers_as_the_long_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Asking and telling pass fewer layers than other requests; what is answered must be the same, whatever is sent."""
-    path = str(tmp_path / "s.sqlite")
-    for name in ("short", "long"):
-        gb.Study.create(path, spec(), name).close()
-    sent: list[tuple[str, bytes, dict[str, str]]] = [
-        ("ask", b"{}", {}),
-        ("ask", b'{"n": 2}', {"idempotency-key": "k", "x-actor": "me"}),
-        ("ask", b'{"n": 2}', {"idempotency-key": "k"}),
-        ("ask", b'{"n": 3}', {"idempotency-key": "k"}),
-        ("ask", b'{"n": "3"}', {}),
-        ("ask", b'{"m": 3}', {}),
-        ("ask", b"", {}),
-        ("ask", b"[]", {}),
-        ("ask", b"{", {}),
-        ("ask", b"{}", {"content-type": "text/plain"}),
-        ("ask", b"{}", {"content-type": "application/json; charset=utf-8"}),
-        ("ask", b"{}", {"idempotency-key": "x" * 401}),
-        ("ask", b"{}", {"x-actor": "x" * 201}),
-        ("tell", b'{"query": 0, "arm": "letter", "reward": 1}', {}),
-        ("tell", b'{"query": 0, "arm": "letter", "reward": 1.0}', {}),
-        ("tell", b'{"query": 0, "arm": "letter", "reward": 0}', {}),
-        ("tell", b'{"query": 1, "arm": "lettre", "reward": 0}', {}),
-        ("tell", b'{"query": 1, "arm": "letter", "reward": NaN}', {}),
-        ("tell", b'{"query": 1, "arm": "letter", "reward": true}', {}),
-        ("tell", b'{"query": 1, "silent": true}', {}),
-        ("tell", b'{"query": 99, "silent": true}', {}),
-        ("tell", b'{"mediator": "South", "arm": "call", "reward": 1}', {"idempotency-key": "auto-1"}),
-        ("tell", b'{"mediator": "South", "arm": "call", "reward": 1}', {"idempotency-key": "auto-1"}),
-        ("tell", b"[" * 3000, {}),
-        ("tell", b"x" * 300_000, {}),
-    ]
-
-    def answers(study: str, server: Running) -> list[tuple[int, str, dict[str, str]]]:
-        found = []
-        with server.client() as client:
-            for what, body, headers in sent:
-                given = {"content-type": "application/json"} | headers
-                answer = client.post(f"/api/v1/studies/{study}/{what}", content=body, headers=given)
-                kept = {name: value for name, value in answer.headers.items() if name not in ("date", "content-length")}
-                found.append((answer.status_code, re.sub(r'"(asked|until)": [0-9.]+', "", answer.text), kept))
-        return found
-
-    with running(store=path) as server:
-        short = answers("short", server)
-        monkeypatch.setattr("gobetween.service.short.PATH", re.compile("nothing"))
-        long = answers("long", server)
-    for one, other, request in zip(short, long, sent, strict=True):
-        assert one == other, request[:2]
-    assert {status for status, _, _ in short} == {200, 409, 413, 422}
+#: Verb, body, headers → status and words, in this order on one study.
+SENT: list[tuple[str, bytes, dict[str, str], int, str]] = [
+    ("ask", b"{}", {}, 200, '"queries": [{"id": 0'),
+    ("ask", b'{"n": 2}', {"idempotency-key": "k", "x-actor": "me"}, 200, '"new": true'),
+    ("ask", b'{"n": 2}', {"idempotency-key": "k"}, 200, '"new": false'),
+    ("ask", b'{"n": 3}', {"idempotency-key": "k"}, 409, "key 'k' was used before for something else"),
+    ("ask", b'{"n": "3"}', {}, 422, "n = '3': should be a valid integer"),
+    ("ask", b'{"m": 3}', {}, 422, "m = 3: extra inputs are not permitted"),
+    ("ask", b"", {}, 422, "the body is missing: send it"),
+    ("ask", b"[]", {}, 422, "the body must be a JSON object: send one, with Content-Type: application/json"),
+    ("ask", b"{", {}, 422, "the body must be a JSON object"),
+    ("ask", b"\xff", {}, 422, "the body must be a JSON object"),
+    ("ask", b"{}", {"content-type": "text/plain"}, 422, "with Content-Type: application/json"),
+    ("ask", b"{}", {"content-type": "Application/JSON; charset=utf-8"}, 200, "queries"),
+    ("ask", b"{}", {"idempotency-key": "x" * 401}, 422, "Idempotency-Key: must be a text of at most 400 characters"),
+    ("ask", b"{}", {"x-actor": "x" * 201}, 422, "X-Actor: must be a text of at most 200 characters"),
+    ("tell", b'{"query": 0, "arm": "letter", "reward": 1}', {}, 200, '"recorded": true'),
+    ("tell", b'{"query": 0, "arm": "letter", "reward": 1.0}', {}, 200, '"recorded": false'),
+    ("tell", b'{"query": 0, "arm": "letter", "reward": 0}', {}, 409, "query 0 was answered before"),
+    ("tell", b'{"query": 1, "arm": "lettre", "reward": 0}', {}, 422, "arm 'lettre' is not known"),
+    ("tell", b'{"query": 1, "arm": "letter", "reward": NaN}', {}, 422, "reward = nan: should be a finite number"),
+    ("tell", b'{"query": 1, "arm": "letter", "reward": true}', {}, 422, "reward = true: should be a valid number"),
+    ("tell", b'{"query": 1, "silent": true}', {}, 200, '"recorded": true'),
+    ("tell", b'{"mediator": "South", "arm": "call", "reward": 1}', {"idempotency-key": "auto-1"}, 200, '"recorded": true'),
+    ("tell", b'{"mediator": "South", "arm": "call", "reward": 1}', {"idempotency-key": "auto-1"}, 200, '"recorded": true'),
+    ("tell", b'{"mediator": "South", "arm": "call", "reward": 1}', {"idempotency-key": "auto-2"}, 409, "said the same"),
+    ("tell", b"[" * 3000, {}, 422, "the body must be a JSON object"),
+    ("tell", b"x" * 300_000, {}, 413, "larger than"),
+    ("note", b'{"text": "%s"}' % (b"x" * 10_001), {}, 422, "string should have at most 10000 characters"),
+    ("retire", b'{"name": "North", "what": "leg"}', {}, 422, "what = 'leg': should be 'mediator' or 'arm'"),
+    ("add-mediator", b'{"mediator": "East", "policy": [0.5, "x"]}', {}, 422, "policy"),
+    ("declare", b'{"mediator": "North", "policy": [0.5, 0.9]}', {}, 422, "sums to 1.4"),
+    ("pause", b"", {"content-type": "text/plain"}, 200, '"recorded": true'),
+    ("resume", b"{}", {}, 200, '"recorded": true'),
+]  # fmt: skip
 
 
-def test_what_breaks_on_the_short_way_is_one_sentence(
-    server: Running, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_sent_is_taken_or_refused(server: Running, client: httpx.Client) -> None:
+    at = new(server, "sent")
+    for verb, body, headers, status, words in SENT:
+        answer = client.post(f"{at}/{verb}", content=body, headers={"content-type": "application/json"} | headers)
+        assert answer.status_code == status, (verb, body[:99], answer.text)
+        assert words in (answer.text if status == 200 else answer.json()["error"]["sentence"]), (verb, body[:99], answer.text)
+
+
+def test_the_document_describes_what_verbs_take(client: httpx.Client) -> None:
+    paths = client.get("/api/v1/openapi.json").json()["paths"]
+    for word, verb in VERBS.items():
+        route = paths[f"/api/v1/studies/{{study}}/{word}"]["post"]
+        assert route["description"].startswith(verb.summary())
+        assert [one["name"] for one in route["parameters"]] == ["study", "X-Actor", "Idempotency-Key"]
+    told = paths["/api/v1/studies/{study}/tell"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert told["properties"]["reward"]["anyOf"] == [{"type": "number"}, {"type": "null"}]
+    assert told["properties"]["arm"]["description"] == "The arm that was pulled."
+    corrected = paths["/api/v1/studies/{study}/correct"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert sorted(corrected["required"]) == ["query", "reason"]
+    own = paths["/api/v1/inbox/tell"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert (own["required"], "mediator" in own["properties"]) == (["query"], False)
+
+
+def test_what_breaks_is_one_sentence(server: Running, client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("gone wrong")
 
-    monkeypatch.setattr("gobetween.service.short.soon", broken)
+    monkeypatch.setattr("gobetween.service.request.StudyRequest.run", broken)
     answer = client.post(f"{STUDY}/ask", json={})
     assert (answer.status_code, "this is a bug" in answer.text, "gone wrong" in answer.text) == (500, True, False)
 
@@ -424,9 +460,8 @@ def test_what_time_has_brought_is_recorded_before_the_first_new_command_of_a_tra
     store.create("study", spec(lease="1h").to_dict(), {})
     gb.Study(store, "study", "me").ask(key="k")
     now[0] += 3601
-    desk = Desk(store, "study")
-    batch = [Wanted(commands.ask(None, None), key, key == "k", False, "me") for key in ("k", "l", "m")]
-    desk._serve(batch)
+    batch = [QueuedCommand(command_of(Ask(key=key)), "me") for key in ("k", "l", "m")]
+    CommandQueue(store, "study")._serve(batch)
     with store.reading("study") as record:
         kinds = [(event["kind"], event["key"]) for event in record.events()]
     assert [kind for kind, _ in kinds] == ["asked", "expired", "asked", "asked"]

@@ -12,7 +12,21 @@ from study_machine import Machine
 import gobetween as gb
 from gobetween.study.study import Study
 
-BY_HTTP = ("ask", "tell", "correct", "void", "cancel", "away", "back", "add_mediator", "retire", "pause", "resume", "pending")
+BY_HTTP = (
+    "ask",
+    "tell",
+    "correct",
+    "void",
+    "cancel",
+    "away",
+    "back",
+    "add_mediator",
+    "declare",
+    "retire",
+    "pause",
+    "resume",
+    "pending",
+)
 
 
 class Far:
@@ -43,8 +57,9 @@ class RestMachine(Machine):
 
     def serve(self) -> None:
         """The SQLite file is reached through the server from now on."""
-        home = self.server.home
+        home = self.server.studies
         home._served.clear()
+        home._slugs.clear()
         home._add(self.stores[1], "s")
         client = gb.Client(self.server.base, self.server.access.first, "s", actor="me")
         self.studies[1] = Far(Study(self.stores[1], "s", "me"), client)  # type: ignore[call-overload]

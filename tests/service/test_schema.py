@@ -41,5 +41,5 @@ def test_no_sequence_of_requests_breaks_the_server(server: Running, tmp_path: Pa
     Sound.run(
         settings=settings(max_examples=EXAMPLES, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck))
     )
-    for served in server.home.studies():
+    for served in server.studies.all():
         assert served.study("x").doctor() == []

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gobetween as gb
-from gobetween.core.jit import ENABLED
+from gobetween.core.ground.jit import ENABLED
 from gobetween.testing import same_steps
 
 POLICIES = [[0.1, 0.8, 0.1, 0.0], [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.1, 0.8], [0.2, 0.0, 0.4, 0.4]]
@@ -108,7 +108,7 @@ def test_censoring() -> None:
     assert (runs.N_e.sum(axis=2) == 50).all()
 
 
-@pytest.mark.skipif(not ENABLED, reason="thousands of runs are for compiled code")
+@pytest.mark.compiled
 def test_the_paper_is_reproduced() -> None:
     """Table 1, TaS-MF-k, MF-u and Uniform within four standard errors and 4% of the paper's means."""
     deltas = [0.4, 0.1, 0.01, 0.001]
@@ -124,14 +124,14 @@ def test_the_paper_is_reproduced() -> None:
         assert runs.correct.all()
 
 
-@pytest.mark.skipif(not ENABLED, reason="thousands of runs are for compiled code")
+@pytest.mark.compiled
 def test_the_default_rules_need_less_than_half_of_the_paper() -> None:
     runs = gb.simulate(EXPERIMENT_1, deltas=[0.4, 0.1, 0.01, 0.001], runs=20_000, seed=5)
     assert (runs.tau.mean(axis=0) <= [300, 430, 650, 860]).all()
     assert runs.correct.mean() > 0.99
 
 
-@pytest.mark.skipif(not ENABLED, reason="thousands of runs are for compiled code")
+@pytest.mark.compiled
 @pytest.mark.parametrize("stopping", [gb.EProcess(), gb.GLR()], ids=repr)
 @pytest.mark.parametrize("name", ["gaussian", "bernoulli"])
 def test_wrong_answers_are_rarer_than_delta(name: str, stopping: gb.EProcess) -> None:

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from children import child
 from strategies import WILD
 
 import gobetween as gb
-from gobetween.core.jit import ENABLED
 from gobetween.simulation.executors import open_executor
 from gobetween.simulation.grid import parse_experiment
 from gobetween.simulation.results_file import COLUMNS
@@ -108,7 +108,7 @@ def test_more_runs_add_to_the_file_and_the_order_does_not_matter(grid: Path) -> 
         gb.run_experiment(experiment, grown, runs=5)
 
 
-@pytest.mark.skipif(not ENABLED, reason="once is enough")
+@pytest.mark.compiled
 @pytest.mark.parametrize("kind", ["processes", "dask"])
 def test_every_executor_finds_the_same(grid: Path, kind: str) -> None:
     experiment = gb.read_experiment(grid)
@@ -141,13 +141,11 @@ def test_killed_again_and_again_the_table_is_the_same(grid: Path) -> None:
     environment = os.environ | {"GOBETWEEN_JIT": "off"}
     held = [0]
     for _ in range(times):
-        process = subprocess.Popen([*command, str(broken)], env=environment, stdout=subprocess.DEVNULL)
-        while rows_in(broken) <= held[-1] and process.poll() is None:
-            time.sleep(0.01)
-        time.sleep(moments.uniform(0.0, 0.1))
-        assert process.poll() is None, "the work was done before it was killed: make it longer"
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        with child([*command, str(broken)], env=environment, stdout=subprocess.DEVNULL) as process:
+            while rows_in(broken) <= held[-1] and process.poll() is None:
+                time.sleep(0.01)
+            time.sleep(moments.uniform(0.0, 0.1))
+            assert process.poll() is None, "the work was done before it was killed: make it longer"
         held.append(rows_in(broken))
     assert held == sorted(held)
     assert len(set(held)) == times + 1  # every kill came in the midst of work
@@ -244,7 +242,7 @@ def test_command_line_and_export(grid: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("runs = 20", "rums = 20", "rums is not a known key: choose from title"),
+        ("runs = 20", "rums = 20", "rums is not a known key: did you mean runs? Choose one of title"),
         ("runs = 20", "runs = 0", "runs = 0: must be a whole number, 1 or more"),
         ("runs = 20", 'runs = "many"', "runs = 'many': must be a whole number, 1 or more"),
         ("seed = 5", "seed = -5", "seed = -5: must be a whole number, 0 or more"),
@@ -254,7 +252,7 @@ def test_command_line_and_export(grid: Path) -> None:
         ('"uniform"]', "7]", "sampling[1] = 7: must be the name of a rule or a table with a rule"),
         ('rule = "glr"', 'rule = "best"', "stopping[1].rule = 'best': choose one of e-process, all-pairs, glr"),
         ('rule = "glr", ', "", "stopping[1].rule is missing: choose one of e-process, all-pairs, glr"),
-        ("C = 2.0", "B = 2.0", "stopping[1].B is not a known key: choose from rule, name, rate, C, alpha"),
+        ("C = 2.0", "B = 2.0", "stopping[1].B is not a known key: choose one of rule, name, rate, C, alpha"),
         ("C = 2.0", 'C = "big"', "stopping[1].C = 'big': must be a number"),
         ("C = 2.0", "C = -1", "stopping[1]: C = -1.0: must be a positive number"),
         ('rate = "paper"', 'rate = "fast"', "stopping[1]: rate = 'fast': choose"),
@@ -297,15 +295,13 @@ def test_bad_options(tmp_path: Path) -> None:
 
 def test_interrupted_by_hand(grid: Path) -> None:
     grid.write_text(GRID.replace("runs = 20", "runs = 100000"), encoding="utf-8")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "gobetween", "experiment", str(grid), "--out", str(grid.with_name("r.sqlite"))],
-        env=os.environ | {"GOBETWEEN_JIT": "off"}, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    deadline = time.monotonic() + 30
-    while not grid.with_name("r.sqlite").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    out = grid.with_name("r.sqlite")
+    command = [sys.executable, "-m", "gobetween", "experiment", str(grid), "--out", str(out)]
+    with child(command, env=os.environ | {"GOBETWEEN_JIT": "off"}, stderr=subprocess.PIPE) as process:
+        while rows_in(out) == 0 and process.poll() is None:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "run the same again to go on" in errors
     assert "Traceback" not in errors

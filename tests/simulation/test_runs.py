@@ -4,7 +4,6 @@ import pickle
 from dataclasses import replace
 
 import pytest
-from strategies import plain_only
 
 import gobetween as gb
 from gobetween.simulation.runs import together
@@ -34,7 +33,7 @@ def test_a_summary_needs_no_argument(runs: gb.Runs) -> None:
     assert isinstance(found[0], gb.Summary)
     assert found[0].to_dict()["delta"] == 0.4
     assert replace(found[0], half_width=float("inf")).to_dict()["half_width"] is None
-    with pytest.raises(gb.ProblemError, match="these runs do not say which problem was played"):
+    with pytest.raises(gb.ProblemError, match="these runs have no problem: use runs from simulate or load_results"):
         replace(runs, problem=None).summary()
 
 
@@ -89,6 +88,6 @@ def test_a_plan_shows_itself() -> None:
     assert "<td>" not in tied._repr_html_()
 
 
-@plain_only
+@pytest.mark.plain
 def test_a_plan_of_bounded_rewards_is_about_so_much() -> None:
     assert "about" in repr(gb.make_plan(gb.Problem([0.9, 0.1], family="bounded")))

@@ -32,7 +32,7 @@ def kind(where: str) -> str:
 
 def test_killed_servers(where: str, report: Report) -> None:
     since = time.perf_counter()
-    told = kill_servers(where, CLIENTS, 1500, kills=50, every=2.5)
+    told = kill_servers(where, CLIENTS, 1500, kills=50)
     assert told == CLIENTS * 1500
     words = f"all {told:,} acknowledged tells there exactly once, every query asked of one client, every later read by anyone shows them, doctor clean"
     report(f"kill -9 of 50 servers under {CLIENTS} clients × 1,500 tells, {kind(where)}", since, words)
@@ -40,7 +40,7 @@ def test_killed_servers(where: str, report: Report) -> None:
 
 def test_two_killed_servers(postgres: Any, report: Report) -> None:
     since = time.perf_counter()
-    told = kill_servers(postgres.database(), CLIENTS, 1500, kills=50, servers=2, every=2.5)
+    told = kill_servers(postgres.database(), CLIENTS, 1500, kills=50, servers=2)
     assert told == CLIENTS * 1500
     words = f"all {told:,} acknowledged tells there exactly once, every query asked of one client, every later read by anyone shows them, doctor clean"
     report(f"kill -9 of 50 servers, two over one PostgreSQL, under {CLIENTS} clients × 1,500 tells", since, words)
@@ -54,7 +54,7 @@ def cpu(process: Any) -> float:
 
 def test_how_fast(where: str, report: Report) -> None:
     since, token = time.perf_counter(), new_store(where)
-    with serving(where) as server:
+    with serving(where) as (server,):
         load([server.url], token, 1, 50)
         one, before = load([server.url], token, 1, 200), cpu(server.process)
         many = load([server.url], token, CLIENTS, 200)
@@ -78,7 +78,7 @@ def test_a_million_events(tmp_path: Path, report: Report) -> None:
         for query in study.ask(40):
             study.tell(query, arm="c" if query.mediator != "w" else "b", reward=query.id % 2)
     grow(tmp_path, 1_000_000)
-    with serving(where) as server, httpx.Client(base_url=server.url, timeout=60) as client:
+    with serving(where) as (server,), httpx.Client(base_url=server.url, timeout=60) as client:
         client.headers["origin"] = server.url
         client.post("/enter", json={"token": token}).raise_for_status()
         bearer = {"authorization": f"Bearer {token}"}
@@ -101,7 +101,7 @@ def test_a_million_events(tmp_path: Path, report: Report) -> None:
 def test_many_open_pages(tmp_path: Path, report: Report) -> None:
     since, where = time.perf_counter(), str(tmp_path / "s.sqlite")
     token = new_store(where)
-    with serving(where) as server:
+    with serving(where) as (server,):
         load([server.url], token, 8, 20)
         without, pages, spent = list[Load](), list[Load](), [cpu(server.process)]
         without.append(load([server.url], token, 8, 300))
@@ -150,7 +150,7 @@ def test_random_requests_never_break_a_server(tmp_path: Path, report: Report) ->
     ]
     counts: dict[int, int] = {}
     with (
-        serving(where) as server,
+        serving(where) as (server,),
         httpx.Client(base_url=server.url, timeout=60, headers={"authorization": f"Bearer {token}"}) as client,
     ):
         document = client.get("/api/v1/openapi.json").json()

@@ -5,15 +5,15 @@ from collections.abc import Callable
 import pytest
 from study_parts import Clock
 
-from gobetween.study.events import words
 from gobetween.study.study import Study
+from gobetween.words.events import event_words
 
 HOUR, YEAR = 3600.0, 365 * 86400.0
 NOW, FAR = 1.79e9, 4.07e9  # 2026 and 2099
 
 
 def said(study: Study) -> list[str]:
-    return [words(event) for event in study.events() if event["kind"] == "clock"]
+    return [event_words(event) for event in study.events() if event["kind"] == "clock"]
 
 
 @pytest.fixture(autouse=True)

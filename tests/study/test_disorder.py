@@ -3,10 +3,9 @@
 import pytest
 from disorder import DELTA, SETTINGS, live
 
-from gobetween.core.jit import ENABLED
 from gobetween.simulation.summary import exact_interval
 
-pytestmark = pytest.mark.skipif(not ENABLED, reason="hundreds of runs are for compiled code")
+pytestmark = pytest.mark.compiled
 RUNS, MOST = 150, 100
 
 

@@ -4,16 +4,17 @@ import itertools
 import json
 import random
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from study_parts import answer
+from sqlalchemy import text
+from study_parts import SPEC, answer
 
 import gobetween as gb
-from gobetween.core.evidence import next_look
-from gobetween.study.record import Store
-from gobetween.study.state import _queries
+from gobetween.core.verdict.evidence_report import next_look
+from gobetween.study.journal.record import Store
+from gobetween.study.spec.spec import parse_study
 from gobetween.study.study import Study
 
 
@@ -25,12 +26,12 @@ def test_the_doctor_finds_damage(store: Store, new: Callable[..., Study]) -> Non
     with store.writing(study.name) as record:
         snapshot = json.loads(json.dumps(record.snapshot))
         snapshot["learner"]["told"]["S_a"][0] += 1e-3
-        snapshot["learner"]["N_e"][0] += 1
+        snapshot["learner"]["queries"]["N_e"][0] += 1
         event = {"seq": record.seq + 1, "at": 0.0, "actor": "t", "kind": "note", "text": "", "key": "q", "part": 0}
         record.write([event], [], snapshot)
     complaints = study.doctor()
     assert any(line.startswith("snapshot.learner.told.S_a[0] is") for line in complaints)
-    assert any(line.startswith("snapshot.learner.N_e[0] is") for line in complaints)
+    assert any(line.startswith("snapshot.learner.queries.N_e[0] is") for line in complaints)
 
 
 def test_the_doctor_compares_rows_and_survives_nonsense(store: Store, new: Callable[..., Study]) -> None:
@@ -47,6 +48,23 @@ def test_the_doctor_compares_rows_and_survives_nonsense(store: Store, new: Calla
     assert any("event 3 (told) cannot be replayed: KeyError" in line for line in study.doctor())
 
 
+def test_the_doctor_finds_rows_that_are_missing_or_too_many(where: str) -> None:
+    with Study.create(where, parse_study(SPEC, "test")) as study:
+        study.ask(3)
+        study.tell(0, silent=True)
+        database: Any = study.store
+        with database._engine.begin() as connection:
+            connection.execute(text("DELETE FROM queries WHERE query = 2"))
+        (complaint,) = study.doctor()
+        assert complaint.startswith("query 2 is None in its table, ('open', ")
+        with study.store.writing(study.name) as record:
+            row = record.query(1)
+            assert row is not None
+            event = {"seq": 5, "at": 0.0, "actor": "t", "kind": "note", "text": "", "key": "q", "part": 0}
+            record.write([event], [replace(row, query=7)], record.snapshot or {})
+        assert any(line.startswith("query 7 is ('open', ") and line.endswith("None by the log") for line in study.doctor())
+
+
 def test_the_doctor_compares_workers_too(store: Store, new: Callable[..., Study]) -> None:
     study = new()
     study.ask(worker="w")
@@ -59,70 +77,13 @@ def test_the_doctor_compares_workers_too(store: Store, new: Callable[..., Study]
     assert complaint.endswith("'v') in its table, ('open', 0, None, None, None, 'w') by the log")
 
 
-def as_pairs(snapshot: dict[str, Any]) -> dict[str, Any]:
-    """As formats before 4 kept open queries."""
-    return snapshot | {"open": [[number, asdict(query)] for number, query in _queries(snapshot["open"]).items()]}
-
-
-def test_a_snapshot_of_format_3_with_open_queries_is_read(store: Store, new: Callable[..., Study]) -> None:
-    study = new()
-    study.ask(3)
-    study.tell(1, silent=True)
-    pending = study.pending()
-    with store.writing(study.name) as record:
-        snapshot = as_pairs(json.loads(json.dumps(record.snapshot))) | {"format": 3}
-        for later in ("lost", "jumps", "first_format", "seq"):
-            del snapshot[later]
-        event = {"seq": record.seq + 1, "at": 0.0, "actor": "t", "kind": "note", "text": "", "key": "q", "part": 0}
-        record.write([event], [], snapshot)
-    assert study.pending() == pending
-    assert study.doctor() == []
-    study.tell(0, silent=True)
-    assert [query.id for query in study.pending()] == [2]
-    assert study.doctor() == []
-
-
-def test_a_snapshot_of_format_1_is_read_and_followed_up(store: Store, new: Callable[..., Study]) -> None:
-    study, rng = new(delta=1e-6), random.Random(6)
-    for _ in range(60):
-        answer(study, study.ask()[0], rng, (0.5, 0.5, 0.5))
-    held = study.look()[0]
-    with store.writing(study.name) as record:
-        snapshot = as_pairs(json.loads(json.dumps(record.snapshot))) | {"format": 1, "stride": 2}
-        del snapshot["old_trail"]
-        snapshot["trail"] = snapshot["trail"][::2]
-        event = {"seq": record.seq + 1, "at": 0.0, "actor": "t", "kind": "note", "text": "", "key": "q", "part": 0}
-        record.write([event], [], snapshot)
-    assert study.doctor() == []
-    assert study.look()[0].trail == held.trail[::2]
-    for _ in range(5):
-        answer(study, study.ask()[0], rng, (0.5, 0.5, 0.5))
-    assert study.look()[0].to_dict()["format"] == 4
-    assert study.doctor() == []
-
-
-def test_a_snapshot_of_format_2_is_read_and_followed_up(store: Store, new: Callable[..., Study]) -> None:
-    study, rng = new(), random.Random(6)
-    answer(study, study.ask()[0], rng)
-    with store.writing(study.name) as record:
-        snapshot = as_pairs(json.loads(json.dumps(record.snapshot))) | {"format": 2}
-        for counts in snapshot["counts"].values():
-            del counts["voided"]
-        event = {"seq": record.seq + 1, "at": 0.0, "actor": "t", "kind": "note", "text": "", "key": "q", "part": 0}
-        record.write([event], [], snapshot)
-    assert study.doctor() == []
-    study.void(0, reason="not ours")
-    assert sum(row["voided"] for row in study.status().mediators) == 1
-    assert study.doctor() == []
-
-
 def test_a_snapshot_of_a_later_format_is_refused(store: Store, new: Callable[..., Study]) -> None:
     study = new()
     study.ask()
     with store.writing(study.name) as record:
         event = {"seq": 2, "at": 0.0, "actor": "t", "kind": "note", "text": "", "key": "q", "part": 0}
-        record.write([event], [], {**(record.snapshot or {}), "format": 6})
-    words = r"a later version has kept this study \(snapshot format 6, not 5\): use a newer gobetween"
+        record.write([event], [], {**(record.snapshot or {}), "format": 2})
+    words = r"a later version has kept this study \(snapshot format 2, not 1\): use a newer gobetween"
     for act in (study.ask, study.status, study.pending):
         with pytest.raises(gb.StudyError, match=words):
             act()

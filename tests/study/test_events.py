@@ -1,4 +1,4 @@
-"""Every kind of event stands once in `study/events.py`, and everything that derives from it agrees."""
+"""Every kind of event stands once in `study/journal/events.py`, and everything that derives from it agrees."""
 
 import json
 import random
@@ -9,10 +9,11 @@ import pytest
 from study_parts import SPEC, Clock, answer
 
 import gobetween as gb
-from gobetween.study.events import COUNTS, KINDS, OWN, kind_of, words
-from gobetween.study.spec import parse_study
-from gobetween.study.state import StudyState
+from gobetween.study.journal.events import COUNTS, KINDS, OWN, kind_of
+from gobetween.study.journal.state import SWITCHES, StudyState
+from gobetween.study.spec.spec import parse_study
 from gobetween.study.study import Study
+from gobetween.words.events import event_words
 
 
 def lived(new: Callable[..., Study], clock: Clock) -> Study:
@@ -33,6 +34,8 @@ def lived(new: Callable[..., Study], clock: Clock) -> Study:
     study.back("x")
     study.pause()
     study.resume()
+    study.archive()
+    study.archive(undo=True)
     study.note("all quiet")
     study.edit(parse_study(SPEC | {"in_flight": 2, "budget": {"queries": 9}}, "test"))
     clock.now += 4000
@@ -45,6 +48,7 @@ def lived(new: Callable[..., Study], clock: Clock) -> Study:
     clock.now -= 7200
     study.note("before it began")
     study.add_mediator("w", policy=[0.2, 0.3, 0.5])
+    study.declare("w")
     study.retire("w")
     study.retire("c", what="arm")
     return study
@@ -56,7 +60,7 @@ def test_recorded_events_have_exactly_their_fields(new: Callable[..., Study], cl
     assert {event["kind"] for event in events} == set(KINDS) - {"absorbed"}
     for event in events:
         assert event.keys() - set(OWN) == set(kind_of(event).fields), event
-        assert words(event)
+        assert event_words(event)
     assert study.doctor() == []
 
 
@@ -78,14 +82,15 @@ def test_rows_and_counts_follow_from_the_events(new: Callable[..., Study], clock
 
 def test_every_kind_has_its_effect_and_every_effect_its_kind() -> None:
     effects = {name.removeprefix("_on_") for name in vars(StudyState) if name.startswith("_on_")}
-    assert effects == set(KINDS)
+    assert effects | set(SWITCHES) | {"note"} == set(KINDS)
+    assert not effects & {*SWITCHES, "note"}
     state = StudyState(parse_study(SPEC, "test"))
     assert tuple(state.counts["x"]) == COUNTS
     assert tuple(list(state_row(state))[4:-2]) == COUNTS
 
 
 def state_row(state: StudyState) -> Any:
-    from gobetween.study.status import status_of
+    from gobetween.study.status.status import status_of
 
     return status_of("s", state, 0.0, 0).mediators[0]
 
@@ -102,6 +107,8 @@ def state_row(state: StudyState) -> Any:
         ({"kind": "silent", "query": 3, "mediator": "x"}, "query 3 silent"),
         ({"kind": "away", "mediator": "x"}, "x away"),
         ({"kind": "added", "mediator": "x"}, "x joined"),
+        ({"kind": "declared", "mediator": "x", "policy": None}, "policy of x declared: unknown"),
+        ({"kind": "declared", "mediator": "x", "policy": [None, 0.0]}, "policy of x declared: ?, 0"),
         ({"kind": "retired", "mediator": "x"}, "x retired"),
         ({"kind": "dropped", "arm": "a"}, "arm a retired"),
         ({"kind": "paused"}, "the study paused"),
@@ -112,7 +119,7 @@ def state_row(state: StudyState) -> Any:
     ],
 )
 def test_words(event: dict[str, Any], said: str) -> None:
-    assert words(event) == said
+    assert event_words(event) == said
 
 
 def test_a_kind_from_a_later_version_is_refused() -> None:

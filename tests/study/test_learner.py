@@ -81,6 +81,39 @@ def test_the_verdict_counts_the_resolved_prefix() -> None:
     assert eager.progress.counted == 1
 
 
+def test_an_answer_that_waits_can_be_corrected_taken_out_and_moved() -> None:
+    """What is counted once the answer before it has come is what would have been if it had been told so at first."""
+
+    def told(corrected: bool, how: str) -> dict[str, Any]:
+        one = learner()
+        first, second = one.ask(2, available=["x"])
+        wrong: tuple[str, float] = ("a", 1.0)
+        right: tuple[str, float] | None = None if how == "silent" else ("b", 0.0)
+        if corrected:
+            one.tell(second, arm="a", reward=1)
+            if how == "void":
+                one.void(second.id, "x", wrong)
+            elif how == "move":
+                one.move(second.id, "x", "z", wrong)
+            else:
+                one.correct(second.id, "x", wrong, right)
+        elif how in ("void", "move"):
+            one.cancel(second)
+        elif right is None:
+            one.tell(second, silent=True)
+        else:
+            one.tell(second, arm=right[0], reward=right[1])
+        assert one.progress.counted == 0
+        one.tell(first, arm="b", reward=1)
+        if how == "move" and not corrected:
+            one.tell(mediator="z", arm="a", reward=1)
+        progress = one.progress
+        return {"counted": progress.counted, "arms": progress.arms, "statistic": progress.statistic}
+
+    for how in ("arm", "silent", "void", "move"):
+        assert told(True, how) == told(False, how), how
+
+
 def test_unasked_answers_and_absent_mediators() -> None:
     one = learner()
     one.tell(mediator="y", arm="c", reward=1)
@@ -153,8 +186,8 @@ def test_it_stops_names_the_best_and_then_refuses() -> None:
     ids=lambda f: f.name,
 )
 def test_confidence_sequences_cover(family: gb.Family) -> None:
-    from gobetween.core.evidence import arm_reports
-    from gobetween.core.state import Tally
+    from gobetween.core.ground.tally import Tally
+    from gobetween.core.verdict.evidence_report import arm_reports
 
     rng, mean = np.random.default_rng(2), 1.7 if family.name == "geometric" else 0.7
     for n in (1, 3, 30, 300):
@@ -181,7 +214,7 @@ def test_bad_learners(arguments: tuple[Any, Any], message: str) -> None:
         gb.Learner(*arguments)
     with pytest.raises(gb.ProblemError, match="seed = -1"):
         gb.Learner(2, 2, seed=-1)
-    with pytest.raises(gb.ProblemError, match="'bernouli' is not a family that is known: choose one of gaussian, bernoulli"):
+    with pytest.raises(gb.ProblemError, match="'bernouli' is not a known family: did you mean bernoulli"):
         gb.Learner(2, 2, family="bernouli")
     with pytest.raises(gb.ProblemError, match="order = 'random'"):
         gb.Learner(2, 2, order="random")

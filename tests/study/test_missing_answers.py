@@ -10,14 +10,14 @@ from study_parts import Clock
 from gobetween.study.study import Study
 
 TWO: dict[str, Any] = {"arms": [{"name": "a"}, {"name": "b"}], "mediators": [{"name": "z"}]}
-BEST = "The best arm is 'a'; this is wrong with probability at most 0.1"
+BEST = "The best arm is 'a'; this is wrong with probability at most 10%"
 
 
 def finish(study: Study, more: int = 0) -> None:
     """Tell that a pays and b does not until the study stops, and some more."""
     i = 0
-    while study.status().state != "stopped" or i % 2 or more > 0:
-        more -= study.status().state == "stopped"
+    while study.status().verdict is None or i % 2 or more > 0:
+        more -= study.status().verdict is not None
         study.tell(mediator="z", arm="ab"[i % 2], reward=int(i % 2 == 0), again=True)
         i += 1
 
@@ -35,13 +35,13 @@ def test_a_verdict_says_how_many_answers_expired(new: Callable[..., Study], cloc
     assert (status.missing["answers"], status.missing["stands"]) == (expired, False)
     assert status.missing["threshold"] == pytest.approx(math.log(10))
     line = next(line for line in status.assumptions if "worst" in line)
-    assert line.endswith(f"worst it would not stand yet: the evidence would be {status.missing['statistic']:.1f} of 2.3 nats.")
+    assert line.endswith(f"worst it would not stand yet: evidence {status.missing['statistic']:.1f} of the 2.3 needed.")
     finish(study, 3 * expired + 30)
     status = study.status()
     assert status.missing is not None
     assert status.missing["stands"]
     wanted = "the missing answer" if expired == 1 else "all 12 missing answers"
-    assert f"Even if {wanted} had spoken against it, the verdict would stand." in status.assumptions
+    assert f"Even if {wanted} had gone against it, the verdict would stand." in status.assumptions
     assert status.to_dict()["missing"]["stands"]
     assert study.doctor() == []
 
@@ -70,7 +70,7 @@ def test_with_answers_waited_for_only_cancelled_ones_are_missing(new: Callable[.
     study.tell(first, arm="a", reward=1)
     assert study.cancel(second).stopped is not None
     assert study.status().sentence == f"{BEST}, if the answer that was cancelled did not depend on its reward."
-    assert study.status().missing == {"answers": 1, "stands": True, "threshold": pytest.approx(math.log(10)), "statistic": pytest.approx(19.2, abs=2.0)}  # fmt: skip
+    assert study.status().missing == {"answers": 1, "supports": False, "stands": True, "threshold": pytest.approx(math.log(10)), "statistic": pytest.approx(19.2, abs=2.0)}  # fmt: skip
 
 
 def test_rewards_without_ends_have_no_worst(new: Callable[..., Study], clock: Clock) -> None:
@@ -134,7 +134,7 @@ def test_a_lease_that_ends_can_bring_the_verdict_and_a_look_shows_it(new: Callab
     assert study.status().waiting_for == 0
     clock.now += 3600
     seen = study.status()
-    assert (seen.state, seen.sentence) == ("stopped", f"{BEST}, if the answer that expired did not depend on its reward.")
+    assert (seen.state, seen.sentence) == ("sure", f"{BEST}, if the answer that expired did not depend on its reward.")
     study.note("hello")
     kinds = [event["kind"] for event in study.events()]
     assert kinds[-3:] == ["expired", "stopped", "note"]

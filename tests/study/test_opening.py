@@ -13,8 +13,9 @@ from sqlalchemy import Engine, create_engine, event, text
 from study_parts import SPEC
 
 import gobetween as gb
+from gobetween.study.learner.state import LearnerState
 from gobetween.study.opening import open_study
-from gobetween.study.spec import parse_study
+from gobetween.study.spec.spec import parse_study
 
 TOML = """
 family = "bernoulli"
@@ -48,13 +49,13 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
         found["statements"] += not text.startswith(("BEGIN", "PRAGMA"))
         found["writes"] += text.startswith(("INSERT", "UPDATE", "DELETE"))
 
-    real = gb.Learner._begin  # every learner that is made anew or taken up again
+    real = LearnerState.__init__  # of every learner that is made anew or taken up again
 
-    def build(self: gb.Learner, *arguments: Any, **options: Any) -> None:
+    def build(self: LearnerState, *arguments: Any, **options: Any) -> None:
         found["learners"] += 1
         real(self, *arguments, **options)
 
-    monkeypatch.setattr(gb.Learner, "_begin", build)
+    monkeypatch.setattr(LearnerState, "__init__", build)
     event.listen(Engine, "begin", begin)
     event.listen(Engine, "before_cursor_execute", statement)
     try:
@@ -189,3 +190,17 @@ def test_open_or_create(tmp_path: Path) -> None:
             assert study.name == "third"
     with pytest.raises(gb.StudyError, match=r"already has a study 'third'; status\(\) shows it"):
         gb.Study.create(file)
+
+
+def test_an_inbox_asks_in_the_words_of_the_file(file: Path) -> None:
+    file.write_text(f'inbox = {{ question = "For your next patient", option = " Which reminder? " }}\n{file.read_text()}')
+    with gb.Study.open(file) as study:
+        assert study.spec.inbox == {"question": "For your next patient", "option": "Which reminder?"}
+    for words, told in (
+        ('inbox = { ask = "x" }', "inbox.ask is not a known key"),
+        ("inbox = { option = 3 }", "inbox.option = 3: must be a string"),
+        (f'inbox = {{ option = "{"x" * 301}" }}', "at most 300"),
+    ):
+        file.write_text(words + "\n" + file.read_text().partition("\n")[2])
+        with pytest.raises(gb.SpecError, match=told.replace(".", r"\.")):
+            gb.Study.open(file)

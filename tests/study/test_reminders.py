@@ -8,21 +8,25 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from launcher import gobetween
-from reminder_parts import hook, post_office
+from reminder_parts import certificate, hook, post_office
 from study_parts import Clock, clock, new, store
 
 import gobetween as gb
 from gobetween.errors import SpecError
-from gobetween.study import outbox, senders
-from gobetween.study.notify import mail_address, parse_notify
-from gobetween.study.opening import backup_study, migrate_study
-from gobetween.study.outbox import ATTEMPTS, LEASE, Deliverer
+from gobetween.study import delivery
+from gobetween.study.delivery import ATTEMPTS, LEASE, Deliverer
+from gobetween.study.notify import channels
+from gobetween.study.notify.messages import Undelivered, mail_address, parse_notify
+from gobetween.study.opening import backup_study
 from gobetween.study.store.database import Database
+from gobetween.study.store.outbox import KEPT
+from gobetween.words.messages import LATE, round_words, undelivered_words
 
 __all__ = ["clock", "new", "store"]
 New = Callable[..., gb.Study]
@@ -63,7 +67,7 @@ def test_what_is_refused_leaves_no_message(new: New) -> None:
     assert told(study)[0] == []
 
 
-def test_a_verdict_and_an_alarm_are_told_once(new: New) -> None:
+def test_a_verdict_and_an_alarm_are_told_once(new: New, clock: Clock) -> None:
     study = new(notify={"command": ["true"], "events": ["alarm", "stopped"]}, budget={"queries": 1})
     study.tell(study.ask()[0], arm="a", reward=1)
     assert told(study)[0] == ["stopped-3"]
@@ -73,6 +77,24 @@ def test_a_verdict_and_an_alarm_are_told_once(new: New) -> None:
     assert "alarm-policy-x" in told(odd)[0]
     odd.tell(mediator="x", arm="a", reward=1, again=True)
     assert told(odd)[0] == []
+    clock.now += KEPT + 1.0
+    assert told(odd)[0] == []  # what was sent long ago is forgotten, but for alarms
+    odd.tell(mediator="x", arm="a", reward=1, again=True)
+    assert told(odd)[0] == []
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_message_names_no_arm_where_an_alarm_breaks_the_guarantee(new: New, broken: bool) -> None:
+    study = new(notify={"command": ["true"], "events": ["stopped"]}, budget={"queries": 81}, delta=1e-9)
+    for _ in range(40):
+        study.tell(mediator="x", arm="a", reward=1, again=True)
+        study.tell(mediator="z", arm="a", reward=int(not broken), again=True)
+    study.tell(mediator="z", arm="b", reward=0)
+    (message,) = study.store.claim(study.name, ["command"], LEASE, 8)
+    assert message.body["event"] == "stopped"
+    assert message.body["verdict"] == "budget"
+    assert message.body["arm"] == (None if broken else "a")
+    assert ("pays differently" in message.body["sentence"]) == broken
 
 
 def test_a_study_that_keeps_queries_open_issues_anew_what_is_overdue(new: New, clock: Clock) -> None:
@@ -142,7 +164,7 @@ def lite(tmp_path: Path, clock: Clock) -> New:
     def make(**changes: Any) -> gb.Study:
         from study_parts import SPEC
 
-        from gobetween.study.spec import parse_study
+        from gobetween.study.spec.spec import parse_study
 
         made = Database.open(str(tmp_path / "s.sqlite"), create=True, clock=clock)
         made.create("study", parse_study(SPEC | changes, "test").to_dict(), {})
@@ -152,7 +174,7 @@ def lite(tmp_path: Path, clock: Clock) -> New:
 
 
 def test_a_webhook_that_fails_hangs_and_comes_back(lite: New, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(senders, "LIMIT", 0.3)
+    monkeypatch.setattr(channels, "LIMIT", 0.3)
     study = lite(notify=HOOK)
     study.ask()
     with hook() as receiver:
@@ -166,7 +188,7 @@ def test_a_webhook_that_fails_hangs_and_comes_back(lite: New, clock: Clock, monk
             done = deliverer.round(study)
             assert done.failed == 1
             assert words in done.why[0]
-            assert not any(secret in done.words() for secret in SECRETS)
+            assert not any(secret in round_words(done) for secret in SECRETS)
             clock.now += 60
         receiver.status = 204
         assert deliverer.round(study).sent == 1
@@ -190,7 +212,7 @@ def test_a_webhook_that_fails_hangs_and_comes_back(lite: New, clock: Clock, monk
 
 
 def test_mails_go_to_the_mediator_or_to_those_who_lead(lite: New, clock: Clock) -> None:
-    names = [{"name": "x\r\nBcc: all@example.org", "policy": [0.4, 0.4, 0.2], "contact": "X <x@example.org>"}]
+    names = [{"name": "x: Bcc all@example.org", "policy": [0.4, 0.4, 0.2], "contact": "X <x@example.org>"}]
     study = lite(notify=MAIL, title="Trial\r\nBcc: others@example.org", mediators=names)
     study.ask()
     with post_office() as office:
@@ -203,7 +225,7 @@ def test_mails_go_to_the_mediator_or_to_those_who_lead(lite: New, clock: Clock) 
         ((receivers, mail),) = office.got
         assert receivers == ["x@example.org"]
         assert (mail["to"], mail["from"], mail["bcc"]) == ("x@example.org", "studies@example.org", None)
-        assert mail["subject"] == "Trial Bcc: others@example.org: query 0 waits for you"
+        assert mail["subject"] == "Trial Bcc: others@example.org: query 0 is waiting for you"
         assert "personal link" in mail.get_payload()
         clock.now += 3600
         assert deliverer.round(study).sent == 2
@@ -230,7 +252,7 @@ def test_a_deliverer_that_is_killed_after_delivery_repeats_under_the_same_id(tmp
     plain = {"GOBETWEEN_JIT": "off"}
     assert gobetween(tmp_path, "init", "study.toml", **plain).returncode == 0
     assert gobetween(tmp_path, "ask", **plain).returncode == 0
-    assert gobetween(tmp_path, "deliver", **plain).stdout.startswith("0 messages delivered (command: whoever delivers must")
+    assert gobetween(tmp_path, "deliver", **plain).stdout.startswith("0 messages delivered (command: this server may not")
     assert gobetween(tmp_path, "deliver", "--run-commands", **plain).returncode == -9
     again = gobetween(tmp_path, "deliver", "--run-commands", **plain)
     assert (again.returncode, again.stdout) == (0, "0 messages delivered\n")  # it is still that one's
@@ -252,23 +274,23 @@ def runs(pid: int) -> bool:
 
 
 def test_a_command_has_bounded_time_and_no_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(senders, "LIMIT", 0.3)
-    with pytest.raises(senders.DeliveryError, match="did not end within"):
-        senders.run(["sh", "-c", f"sleep 30 & echo $! > {tmp_path}/pid; wait"], {})
+    monkeypatch.setattr(channels, "LIMIT", 0.3)
+    with pytest.raises(channels.DeliveryError, match="did not end within"):
+        channels.run(["sh", "-c", f"sleep 30 & echo $! > {tmp_path}/pid; wait"], {})
     pid = int((tmp_path / "pid").read_text())
     deadline = time.monotonic() + 10
     while runs(pid) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not runs(pid)
-    senders.run(["sh", "-c", 'test "$0" = "; exit 3"', "; exit 3"], {"large": "x" * 100_000})
-    with pytest.raises(senders.DeliveryError, match="ended with status 3"):
-        senders.run(["sh", "-c", "exit 3"], {})
+    channels.run(["sh", "-c", 'test "$0" = "; exit 3"', "; exit 3"], {"large": "x" * 100_000})
+    with pytest.raises(channels.DeliveryError, match="ended with status 3"):
+        channels.run(["sh", "-c", "exit 3"], {})
 
 
 BAD: tuple[tuple[Any, str], ...] = (
-    ({}, "notify: nobody is told: name at least one of webhook, mail, command"),
+    ({}, "notify: no recipient: name at least one of webhook, mail, command"),
     ("x", "notify = 'x': must be a table"),
-    ({"hook": "x"}, "notify.hook is not a known key: choose from events, webhook, mail, command, from, to"),
+    ({"hook": "x"}, "notify.hook is not a known key: choose one of events, webhook, mail, command, from, to"),
     ({"webhook": "https://example.org/topsecret"}, "notify.webhook: must be the name of a variable such as GOBETWEEN_HOOK"),
     ({"webhook": "PGPASSWORD"}, "notify.webhook: must be the name of a variable"),
     ({"webhook": 3}, "notify.webhook = 3: must be a string"),
@@ -322,10 +344,39 @@ def test_only_plain_addresses_get_mail(contact: str, address: str | None) -> Non
      ("http://127.0.0.1:1/topsecret", "cannot be reached (Connection refused)"), ("http://127.0.0.1:1/a b", "")],
 )  # fmt: skip
 def test_an_address_that_cannot_be_used_is_not_shown(url: str, words: str) -> None:
-    with pytest.raises(senders.DeliveryError) as caught:
-        senders.within(5.0, lambda: senders.post(url, "whisper", "1", {}), "webhook")
+    with pytest.raises(channels.DeliveryError) as caught:
+        channels.within(5.0, lambda: channels.post(url, "whisper", "1", {}), "webhook")
     assert words in str(caught.value)
     assert "topsecret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "trusted", "words"),
+    [
+        ("IP:127.0.0.1", False, "its certificate is not valid (self-signed certificate)"),
+        ("DNS:elsewhere.example", True, "its certificate is not valid (IP address mismatch)"),
+        ("IP:127.0.0.1", True, ""),
+    ],
+)
+@pytest.mark.parametrize("scheme", ["smtp", "smtps", "https"])
+def test_nothing_is_said_to_a_server_whose_certificate_is_not_valid(
+    scheme: str, name: str, trusted: bool, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = certificate(tmp_path, name)
+    if trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    made = channels.letter("us@example.org", "you@example.org", "1", "s", "t")
+    refused: Any = pytest.raises(channels.DeliveryError) if words else nullcontext()
+    with hook(file) as hooked, post_office(file, "smtp" if scheme == "smtp" else "smtps") as office:
+        with refused as caught:
+            if scheme == "https":
+                channels.within(10, lambda: channels.post(hooked.url, "secret", "1", {}), "webhook")
+            else:
+                channels.within(10, lambda: channels.mail(office.url, made), "mail")
+        assert len(hooked.got) == (scheme == "https" and not words)
+        assert office.passwords == ([] if words or scheme == "https" else [b"pass:word"])
+    if words:
+        assert str(caught.value) == f"{'webhook' if scheme == 'https' else 'mail'}: {words}"
 
 
 def test_a_round_says_what_is_missing_here(lite: New) -> None:
@@ -334,25 +385,7 @@ def test_a_round_says_what_is_missing_here(lite: New) -> None:
     done = Deliverer(environment={}).round(study)
     assert done.sent == 0
     assert [line.split()[0] for line in done.why] == ["command:", "GOBETWEEN_HOOK", "GOBETWEEN_HOOK_SECRET", "GOBETWEEN_MAIL"]
-    assert outbox.POLL > 0
-
-
-def test_a_store_without_messages_is_brought_up_to_date(tmp_path: Path) -> None:
-    path = tmp_path / "s.sqlite"
-    spec = gb.StudySpec(["a", "b"], ["x"], notify={"command": ["true"]})
-    gb.Study.create(path, spec).close()
-    with sqlite3.connect(path) as connection:  # as the version before left it
-        connection.execute("DROP TABLE outbox")
-        connection.execute("UPDATE gobetween_schema SET version = 3")
-        connection.execute("UPDATE gobetween_alembic SET version_num = '0003'")
-    connection.close()
-    with pytest.raises(gb.StoreError, match="has schema 3, this version uses 4; migrate_study brings it up to date"):
-        gb.Study.open(path)
-    migrate_study(path)
-    with gb.Study.open(path) as study:
-        study.ask()
-        assert study.doctor() == []
-        assert Deliverer(commands=True).round(study).sent == 1
+    assert delivery.POLL > 0
 
 
 def test_a_backup_holds_no_messages(tmp_path: Path) -> None:
@@ -364,3 +397,17 @@ def test_a_backup_holds_no_messages(tmp_path: Path) -> None:
         assert Deliverer(commands=True).round(study).sent == 0
     with gb.Study.open(path) as study:
         assert Deliverer(commands=True).round(study).sent == 1
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (Undelivered(), None),
+        (Undelivered(3, 10_000.0 - LATE), None),
+        (Undelivered(1, 10_000.0 - 599.0), "1 message waits to be delivered, for 9 minutes by now."),
+        (Undelivered(2, 10_000.0 - 7200.0), "2 messages wait to be delivered, for 120 minutes by now."),
+        (Undelivered(0, None, 2, "mail: no answer"), "2 messages could not be delivered and were given up (mail: no answer)."),
+    ],
+)
+def test_what_was_not_delivered_is_told_with_how_long(found: Undelivered, words: str | None) -> None:
+    assert undelivered_words(found, 10_000.0) == words

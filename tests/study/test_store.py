@@ -2,20 +2,25 @@
 
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 from faults import abandoned_asks, contention, kill_casters, kill_writers, new_study, truncated_wal
 from postgres import Cluster
-from sqlalchemy import inspect
+from sqlalchemy import inspect, text
 
 import gobetween as gb
-from gobetween.study.record import PATIENCE
+from gobetween.study.journal.record import PATIENCE
+from gobetween.study.opening import migrate_study
+from gobetween.study.store import schema
 from gobetween.study.store.database import Database
+from gobetween.study.store.seals import event_seal
+from gobetween.study.store.tables import SCHEMA
 from gobetween.study.study import Study
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -46,7 +51,8 @@ def test_the_server_may_restart_and_backends_may_die(postgres: Cluster) -> None:
     study = new_study(postgres.database())
     (query,) = study.ask()
     for pid in postgres.backends():
-        os.kill(pid, 9)  # the server then restarts itself
+        with suppress(ProcessLookupError):  # the server restarts itself after the first, and ends the others
+            os.kill(pid, 9)
     start = time.monotonic()
     assert study.tell(query, arm="a", reward=1).recorded
     assert time.monotonic() - start < PATIENCE
@@ -107,60 +113,107 @@ def test_two_studies_need_a_name(where: str) -> None:
     with pytest.raises(gb.StudyError, match="holds 2 studies: name one of 'other' and 'study'"):
         Study.open(where)
     assert Study.open(where, "other").name == "other"
-    with pytest.raises(gb.StudyError, match=r"has no study 'third' \(it has: 'other', 'study'\)"):
+    with pytest.raises(gb.StudyError, match=r"has no study 'third': choose one of 'other', 'study'"):
         Study.open(where, "third")
 
 
-def test_migrations_from_nothing_match_the_tables(where: str) -> None:
-    from gobetween.study.store.tables import metadata
-
-    store = Database.open(where, create=True)
+def columns_of(store: Database) -> dict[str, list[tuple[str, bool]]]:
+    """Table → its columns, and whether they may be empty."""
     found = inspect(store._engine)
-    for table in metadata.tables.values():
-        assert {column["name"] for column in found.get_columns(table.name)} == {column.name for column in table.columns}
-        assert found.get_pk_constraint(table.name)["constrained_columns"] == [column.name for column in table.primary_key]
-    Database.open(where, create=True)  # again: nothing to do
+    return {name: [(one["name"], one["nullable"]) for one in found.get_columns(name)] for name in found.get_table_names()}
 
 
-def test_an_interrupted_migration_can_be_run_again(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from alembic import op
+#: A migration from the present schema to a later one: the present one is then the older.
+LATER = """
+import sqlalchemy as sa
+from alembic import op
 
-    real = op.create_index
+revision = "{after}"
+down_revision = "{before}"
 
-    def stumble(*arguments: object, **options: object) -> None:
+
+def upgrade() -> None:
+    op.add_column("studies", sa.Column("colour", sa.Text, nullable=False, server_default="blue"))
+    op.create_table("moods", sa.Column("mood", sa.Text, primary_key=True))
+    if {stumbles}:
         raise KeyboardInterrupt
+"""
 
-    monkeypatch.setattr(op, "create_index", stumble)
-    with pytest.raises(KeyboardInterrupt):
+
+def test_a_store_of_an_older_schema_is_migrated(where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = new_study(where)
+    study.ask()
+    before, folder = columns_of(study.store), tmp_path / "migrations"  # type: ignore[arg-type]
+    shutil.copytree(schema.MIGRATIONS, folder)
+    monkeypatch.setattr(schema, "MIGRATIONS", folder)
+    monkeypatch.setattr(schema, "SCHEMA", SCHEMA + 1)
+    words = rf"has schema {SCHEMA}, this version uses {SCHEMA + 1}; migrate_study brings it up to date"
+    for act in (study.ask, lambda: Study.open(where)):
+        with pytest.raises(gb.StoreError, match=words):
+            act()
+    later = folder / "versions" / "later.py"
+    for stumbles in (True, False):
+        text = LATER.format(before=f"{SCHEMA:04}", after=f"{SCHEMA + 1:04}", stumbles=stumbles)
+        later.write_text(text)
+        if stumbles:
+            with pytest.raises(KeyboardInterrupt):
+                migrate_study(where)
+            assert columns_of(study.store) == before  # type: ignore[arg-type]
+    migrate_study(where)
+    migrate_study(where)  # nothing to do
+    after = columns_of(study.store)  # type: ignore[arg-type]
+    assert after.pop("moods") == [("mood", False)]
+    assert after["studies"].pop() == ("colour", False)
+    assert after == before
+    with Study.open(where) as again:
+        again.ask()
+        assert len(again.pending()) == 2
+        assert again.doctor() == []
+
+
+def test_an_interrupted_creation_leaves_nothing(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema, "SCHEMA", None)  # tables are made before their number is written
+    with pytest.raises(TypeError):
         Database.open(where, create=True)
-    monkeypatch.setattr(op, "create_index", real)
+    monkeypatch.undo()
     with pytest.raises(gb.StoreError, match="holds no studies of gobetween"):
-        Study.open(where)  # nothing of it was kept
+        Study.open(where)
     new_study(where).ask()
 
 
-def test_the_store_of_each_release_can_be_used(tmp_path: Path) -> None:
-    releases = sorted(FIXTURES.glob("store-*.sqlite"))
-    assert [path.stem for path in releases] == ["store-0.1.0"]
-    for path in releases:
-        copy = tmp_path / path.name
-        copy.write_bytes(path.read_bytes())
-        Database.open(str(copy), create=True).close()  # migrates
-        study = Study.open(copy)
-        assert study.doctor() == []
-        assert study.spec.wait_for == "lease"  # as it was begun
-        (query,) = study.ask()
-        study.tell(query, silent=True)
-        assert study.doctor() == []
+def test_tables_of_others_are_left_alone(where: str) -> None:
+    with closing(Database.open(where, create=True)) as store, store._engine.begin() as connection:
+        connection.execute(text("DROP TABLE gobetween_schema"))
+    with pytest.raises(gb.StoreError, match="already exists"):
+        Database.open(where, create=True)
+
+
+def test_a_store_of_each_schema_can_be_used(tmp_path: Path) -> None:
+    """`python tests/fixtures/make_store.py` made the one of the present schema."""
+    fresh = Database.open(str(tmp_path / "fresh.sqlite"), create=True)
+    assert [path.stem for path in sorted(FIXTURES.glob("store-*.sqlite"))] == [f"store-{n + 1}" for n in range(SCHEMA)]
+    for path in FIXTURES.glob("store-*.sqlite"):
+        shutil.copy(path, tmp_path)
+        migrate_study(tmp_path / path.name)
+        with Study.open(tmp_path / path.name) as study:
+            assert columns_of(study.store) == columns_of(fresh)  # type: ignore[arg-type]
+            assert study.doctor() == []
+            assert len(list(study.events())) == study.status().events == 6
+            study.tell(study.ask()[0], silent=True)
+            assert study.doctor() == []
+
+
+def test_seals_are_as_they_have_always_been() -> None:
+    row = {"seq": 7, "at": 1000.5, "actor": "me", "kind": "note", "query": None, "key": "k", "part": 0, "payload": "{}"}
+    assert event_seal("", row) == "764e7403e771b7e5e89104ba7005ffc0"
+    assert event_seal("764e7403e771b7e5e89104ba7005ffc0", row) == "470c9bfda250cc89fec8f91fc02b60ab"
 
 
 def test_a_newer_schema_is_refused(where: str) -> None:
-    from sqlalchemy import text
-
     store = Database.open(where, create=True)
     with store._engine.begin() as connection:
-        connection.execute(text("UPDATE gobetween_schema SET version = 99"))
-    with pytest.raises(gb.StoreError, match="has schema 99, this version uses 4: use a newer gobetween"):
+        connection.execute(text("UPDATE gobetween_schema SET version_num = '0099'"))
+    with pytest.raises(gb.StoreError, match="has schema 99, this version uses 1: use a newer gobetween"):
         Study.open(where)
 
 

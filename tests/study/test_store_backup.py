@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from faults import acknowledged, check_acknowledged, new_study, writer
+from faults import acknowledged, check_acknowledged, killed, new_study, writers
 from sqlalchemy import text
 
 import gobetween as gb
@@ -16,9 +16,8 @@ from gobetween.study.study import Study
 
 def test_a_backup_while_others_write_has_all_that_was_acknowledged_before(where: str, tmp_path: Path) -> None:
     study = new_study(where)
-    running = [writer(where, 10**6, f"w{i}") for i in range(2)]
-    begun = [process.stdout.readline() if process.stdout else "" for process in running]
-    try:
+
+    def back_up() -> float:
         for i in range(4):
             time.sleep(0.1)
             before = [(event["query"], event["key"]) for event in study.events() if event["kind"] == "told"]
@@ -26,12 +25,10 @@ def test_a_backup_while_others_write_has_all_that_was_acknowledged_before(where:
             with Study.open(tmp_path / f"b{i}.sqlite") as copy:
                 check_acknowledged(copy, before)
                 assert counts == {"study": copy.look()[2]}
-    finally:
-        for process in running:
-            process.kill()
-        told = [pair for first, process in zip(begun, running, strict=True)
-                for pair in acknowledged(first + process.communicate()[0])]  # fmt: skip
-    check_acknowledged(study, told)
+        return 0.0
+
+    with writers(where, 10**6, ["w0", "w1"]) as running:
+        check_acknowledged(study, [pair for lines in killed(running, back_up) for pair in acknowledged(lines)])
     assert sorted(path.name for path in tmp_path.glob("b*")) == [f"b{i}.sqlite" for i in range(4)]
 
 

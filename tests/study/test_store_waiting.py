@@ -15,6 +15,8 @@ import gobetween as gb
 from gobetween.study.store import database, engines
 from gobetween.study.study import Study
 
+pytestmark = pytest.mark.alone  # processes that wait briefly would be late beside others
+
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,8 +26,9 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engines, "BUSY", 0.5)
     for name, seconds in (("TURN", 0.5), ("SILENCE", 2.0), ("ASLEEP", 0.5)):
         monkeypatch.setattr(bounded, name, seconds)
+    monkeypatch.setattr(database, "_locked_study", database._locked_study.__wrapped__)  # which keeps ASLEEP
     monkeypatch.setattr(database, "PATIENCE", 1.0)
-    monkeypatch.setattr("gobetween.study.desk.PATIENCE", 1.0)
+    monkeypatch.setattr("gobetween.study.commands.command_queue.PATIENCE", 1.0)
 
 
 def took(act: Callable[[], object]) -> float:

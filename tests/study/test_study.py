@@ -4,10 +4,11 @@ import random
 from collections.abc import Callable
 
 import pytest
-from study_parts import Clock, answer
+from study_parts import SPEC, Clock, answer
 
 import gobetween as gb
-from gobetween.study.record import Store
+from gobetween.study.journal.record import Store
+from gobetween.study.spec.spec import parse_study
 from gobetween.study.study import Study
 
 
@@ -21,9 +22,9 @@ def test_from_the_first_query_to_the_answer(new: Callable[..., Study]) -> None:
     assert receipt.stopped["verdict"] == "identified"
     assert receipt.stopped["arm"] == "a"
     status = study.status()
-    assert status.state == "stopped"
-    assert status.sentence == "The best arm is 'a'; this is wrong with probability at most 0.1."
-    with pytest.raises(gb.StudyError, match=r"the study has stopped \(the answer is 'a'\); resume\(\) asks on all the same"):
+    assert status.verdict is not None
+    assert status.sentence == "The best arm is 'a'; this is wrong with probability at most 10%."
+    with pytest.raises(gb.StudyError, match=r"the study has stopped \(the answer is 'a'\); call resume\(\) to keep asking"):
         study.ask()
     assert study.doctor() == []
     study.resume()
@@ -123,7 +124,7 @@ def test_in_flight_is_topped_up_by_tells(new: Callable[..., Study]) -> None:
     assert taken.id == 1
     study.pause()
     assert answer(study, study.pending()[0], rng).asked == ()
-    with pytest.raises(gb.StudyError, match=r"the study is paused; resume\(\) goes on"):
+    with pytest.raises(gb.StudyError, match=r"the study is paused; call resume\(\) to continue"):
         study.ask(1)
     assert [query.id for query in study.resume().asked] == [4]
     assert study.doctor() == []
@@ -136,7 +137,7 @@ def test_absent_mediators_are_not_asked(new: Callable[..., Study]) -> None:
     assert {query.mediator for query in study.ask(10)} <= {"y", "z"}
     study.away("y")
     study.away("z")
-    with pytest.raises(gb.StudyError, match="nobody can be asked: 'x', 'y' and 'z' are away"):
+    with pytest.raises(gb.StudyError, match="no mediator can be asked: 'x', 'y' and 'z' are away"):
         study.ask()
     study.back("x")
     assert study.ask()[0].mediator == "x"
@@ -169,8 +170,39 @@ def test_a_repeated_ask_returns_the_workers_own_query(new: Callable[..., Study])
     study.resume()
     for mediator in "xyz":
         study.away(mediator)
-    with pytest.raises(gb.StudyError, match="nobody can be asked"):
+    with pytest.raises(gb.StudyError, match="no mediator can be asked"):
         study.ask(worker="w2")
+
+
+def test_an_ask_that_was_refused_may_be_repeated_under_its_key(new: Callable[..., Study]) -> None:
+    """Also where something else had to be recorded: here that the study has stopped."""
+    study = new(budget={"queries": 5})
+    study.tell(study.ask()[0], silent=True)
+    less, more = (parse_study(SPEC | {"budget": {"queries": n}}, "test") for n in (1, 5))
+    study.edit(less)
+    with pytest.raises(gb.StudyError, match="budget is used up"):
+        study.ask(key="k")
+    assert study.status().state == "budget used"
+    study.edit(more)
+    study.resume()
+    assert [query.id for query in study.ask(key="k")] == [1]
+    assert [query.id for query in study.ask(key="k")] == [1]
+    assert study.doctor() == []
+
+
+@pytest.mark.parametrize("wait_for", ["lease", "answer"])
+@pytest.mark.parametrize("worker", [None, "w"])
+def test_no_worker_gets_a_query_whose_lease_has_ended(
+    new: Callable[..., Study], clock: Clock, wait_for: str, worker: str | None
+) -> None:
+    """Neither one that nobody has taken, nor its own."""
+    study = new(in_flight=1, wait_for=wait_for)
+    assert [query.id for query in study.ask(worker=worker)] == [0]
+    clock.now += 4000
+    (fresh,) = study.ask(worker="w")
+    assert fresh.id == 1
+    assert fresh.reissue_of == 0
+    assert fresh.until == clock.now + 3600
 
 
 @pytest.mark.parametrize("wait_for", ["lease", "answer"])

@@ -1,8 +1,12 @@
 """The command line: one small file for each group of verbs, loaded when it is used."""
 
+import atexit
+import gc
 import os
+import re
 import sys
 import warnings
+from functools import cache
 from importlib import import_module
 from io import TextIOWrapper
 
@@ -10,9 +14,11 @@ import click
 
 from gobetween import __version__
 from gobetween.cli.terminal import printable, wrapped
-from gobetween.errors import GoBetweenError, LongWorkError
+from gobetween.errors import GoBetweenError
+from gobetween.export import meant_number, nearest
 from gobetween.files.paths import is_writable_text
 
+#: What there is besides the verbs of a live study; those come after `init`.
 COMMANDS = {
     "reproduce": "The paper's tables beside ours, with a report to look at.",
     "plan": "How many queries an experiment needs at least, and whom to ask.",
@@ -21,22 +27,9 @@ COMMANDS = {
     "logs": "The best arm from data that others have collected.",
     "demo": "A small study with simulated mediators, played in the terminal.",
     "init": "Write a study file and make its store.",
-    "ask": "Whom to ask next.",
-    "tell": "Record an answer.",
-    "correct": "Replace an answer that was wrong.",
-    "void": "Take an answer out of the count.",
     "status": "The answer so far, and how far the study is from being sure.",
     "pending": "Queries that wait for an answer.",
-    "cancel": "Withdraw an open query.",
-    "away": "Ask a mediator no more until it is back.",
-    "back": "A mediator can be asked again.",
-    "add-mediator": "Take in one mediator more.",
-    "retire": "Ask a mediator no more, or leave an arm out of the question.",
-    "pause": "Issue no more queries for now.",
-    "resume": "Go on after a pause or a verdict.",
-    "rename": "Give an arm or a mediator another name.",
     "check": "What an edited study file would change; nothing happens.",
-    "note": "Write something into the log.",
     "events": "The log.",
     "export": "Queries as CSV, events as JSON lines.",
     "report": "A page with the answer and the figures.",
@@ -47,13 +40,24 @@ COMMANDS = {
     "backup": "Copy the store into a file, while others write.",
     "restore": "Bring back what is in a backup.",
 }
-#: Files that hold several commands, each under its own name; any other command is `command` in a file of its own name.
+#: Files that hold several commands, each under its own name. Any other command is `command` in a file of its own name or, of
+#: verbs, made from the verb.
 SHARED = {
-    "asking": ("ask", "tell", "correct", "void", "cancel", "pending"),
-    "people": ("away", "back", "add-mediator", "retire", "pause", "resume", "rename", "check", "note"),
+    "queries": ("ask", "tell", "pending"),
+    "people": ("add-mediator", "declare", "rename", "check"),
     "backup": ("backup", "restore"),
-    "looking": ("status", "events", "export", "report", "doctor"),
+    "reports": ("status", "events", "export", "report", "doctor"),
 }
+
+
+@cache
+def commands() -> dict[str, str]:
+    """All commands, and what each does in one sentence."""
+    from gobetween.study.commands.verbs import VERBS
+
+    first = list(COMMANDS).index("init") + 1
+    verbs = [(word, verb.summary()) for word, verb in VERBS.items()]
+    return dict([*list(COMMANDS.items())[:first], *verbs, *list(COMMANDS.items())[first:]])
 
 
 TRACEBACK = "GOBETWEEN_TRACEBACK"
@@ -67,11 +71,23 @@ def check_text(text: str, what: str) -> None:
         raise GoBetweenError(f"{what}{text!a} is not UTF-8, or holds NUL: write it in other characters")
 
 
+def hinted(message: str, arguments: list[str]) -> str:
+    """What click refuses, with the number that is meant, or with what a text program has made of quotes and hyphens."""
+    wrong = re.search(r": '(.*)' is not a valid (float|integer)", message)
+    if wrong and (meant := meant_number(wrong[1])) and (wrong[2] == "float" or meant.removeprefix("; write ").isdigit()):
+        return f"{message.rstrip('.')}{meant}"
+    if any(re.match("[–—]", argument) for argument in arguments):
+        return f"{message} Write -- for – and —."
+    if any(re.search("[“”„‘’]", argument) for argument in arguments):
+        return f"{message} Write straight quotes, ' or \", for “ and ”."
+    return message
+
+
 class _Verbs(click.Group):
     """Commands by name, imported on demand: `--help` pays for none of them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(commands())
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         for variable in VARIABLES:
@@ -81,23 +97,36 @@ class _Verbs(click.Group):
         return super().parse_args(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
         home = next((file for file, names in SHARED.items() if cmd_name in names), None)
+        if home is None and cmd_name not in COMMANDS:
+            from gobetween.cli.verbs import plain_command
+
+            return plain_command(cmd_name)
         module = import_module(f"gobetween.cli.{home or cmd_name}")
         command: click.Command = getattr(module, cmd_name.replace("-", "_") if home else "command")
         return command
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if not args[0].startswith("-") and args[0] not in COMMANDS and args[0] not in commands():
+            near = nearest(args[0], list(commands()))
+            words = f"did you mean {near[0]}? gobetween --help lists all" if near else "gobetween --help lists them"
+            raise GoBetweenError(f"there is no command {args[0]!r}: {words}")
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
+        except click.exceptions.NoArgsIsHelpError:
+            raise
+        except click.UsageError as error:
+            raise click.UsageError(hinted(error.format_message(), sys.argv), error.ctx) from None
         except KeyboardInterrupt:
             click.echo("gobetween: stopped", err=True)
             ctx.exit(130)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl(list(commands().items()))
 
 
 @click.command(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
@@ -109,15 +138,14 @@ def gobetween(plugin: tuple[str, ...]) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: mistakes are one sentence on standard error and exit status 2."""
+    gc.set_threshold(100_000)  # what a command imports lives to its end: to look for cycles there took a third of a short one
+    atexit.register(gc.freeze)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
     warnings.formatwarning = lambda message, *_, **__: f"gobetween: {message}\n"
     try:
         gobetween.main(args=arguments, prog_name="gobetween")
-    except LongWorkError:  # its transaction has not happened
-        sys.stdout.flush()
-        os.execve(sys.executable, sys.orig_argv, os.environ | {"GOBETWEEN_JIT": "on"})
     except GoBetweenError as error:
         from gobetween.cli.words import told
 
@@ -128,6 +156,9 @@ def main(arguments: list[str] | None = None) -> None:
             click.echo(f"gobetween: {printable(error.filename[:200])}: cannot be opened ({error.strerror})", err=True)
             sys.exit(2)
         click.echo(f"gobetween: cannot write ({error.strerror})", err=True)
+        sys.exit(1)
+    except MemoryError:
+        click.echo("gobetween: there is not enough memory for this: name fewer arms, mediators or rows", err=True)
         sys.exit(1)
     except Exception as error:
         if os.environ.get(TRACEBACK):

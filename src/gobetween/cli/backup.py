@@ -20,11 +20,11 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
 def backup(file: str, study: str | None, as_json: bool) -> None:
     """Copy the store into FILE, which is new, while others may write."""
     call = Call(study, None, None, as_json)
-    call.prepare(brief=False)
+    call.prepare()
     from gobetween.study.opening import backup_study
 
     counts = backup_study(call.where, Path(file))
-    call.show({"backup": file, "events": counts}, f"{file} is a backup of {_words(counts)}; all of it was read back")
+    call.show({"backup": file, "events": counts}, f"{file} is a backup of {_words(counts)}; verified by reading it back")
 
 
 @click.command("restore")
@@ -33,7 +33,7 @@ def backup(file: str, study: str | None, as_json: bool) -> None:
 def restore(file: str, study: str | None, as_json: bool) -> None:
     """Bring the studies in a backup to the store, where no study of the same name may be."""
     call = Call(study, None, None, as_json)
-    call.prepare(brief=False)
+    call.prepare()
     from gobetween.study.opening import restore_study
 
     counts = restore_study(Path(file), call.where)

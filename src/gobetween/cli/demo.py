@@ -19,10 +19,10 @@ def command(seed: int, delta: float) -> None:
     ready(plain=True)
     import numpy as np
 
-    from gobetween.core.problem import Problem
-    from gobetween.core.sampling import UniformSampling
+    from gobetween.core.problem.problem import Problem
+    from gobetween.core.sampling.rules import UniformSampling
     from gobetween.simulation.engine import simulate
-    from gobetween.study.spec import parse_study
+    from gobetween.study.spec.spec import parse_study
     from gobetween.study.store.memory import Memory
     from gobetween.study.study import Study
 
@@ -56,7 +56,7 @@ def command(seed: int, delta: float) -> None:
     for arm in status.arms:
         times = "time, " if arm["pulls"] == 1 else "times,"
         click.echo(f"  {arm['arm']:13s} {arm['pulls']:4d} {times} estimate {arm['estimate']:.2f}")
-    problem = Problem(MEANS, list(POLICIES.values()), family=spec.family)
+    problem = Problem(MEANS, list(POLICIES.values()), family=spec.design.family)
     uniform = float(simulate(problem, UniformSampling(), deltas=delta, runs=UNIFORM_RUNS, seed=seed, workers=1).tau.mean())
     click.echo(
         f"\nAsking the clinics at random takes {uniform:,.0f} queries on average ({UNIFORM_RUNS} simulated studies): "

@@ -1,12 +1,11 @@
 """`gobetween experiment`: run a grid of problems and rules, resume it, export it."""
 
 import csv
-import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +13,7 @@ import click
 from gobetween.cli.plugins import ready
 from gobetween.cli.simulate import BUDGET, budget_of
 from gobetween.cli.terminal import bar, print_json, show_page, target
+from gobetween.ending import end
 from gobetween.errors import GoBetweenError, ResultsError
 from gobetween.export import numbered
 
@@ -62,6 +62,8 @@ def run(
     as_json: bool,
 ) -> None:
     """Run FILE, or what is left of it; results do not depend on executor, workers or interruptions."""
+    if executor == "dask" and find_spec("distributed") is None:
+        raise ResultsError("--executor dask needs Dask: pip install 'gobetween[dask]'")
     ready()
     from gobetween.simulation.grid import read_experiment
     from gobetween.simulation.runner import run_experiment
@@ -78,9 +80,7 @@ def run(
                 run_experiment(experiment, path, found.executor, runs=runs, in_flight=4 * found.number, progress=advance)
         except KeyboardInterrupt:
             click.echo(f"gobetween: stopped; what was finished is in {path}, run the same again to go on", err=True)
-            if executor == "threads":
-                os._exit(130)  # threads cannot be called back; the file is whole at every moment
-            sys.exit(130)
+            end()  # the file is whole at every moment
     _show(path, limit, report_to, as_json)
 
 
@@ -121,7 +121,7 @@ def _show(path: Path, budget: "Budget", report_to: str | None, as_json: bool) ->
         print_json(_to_dict(results))
         return
     _show_page(results)
-    click.echo(f"\nAll runs are in {path}; gobetween experiment export {path} --csv FILE writes them as a table.")
+    click.echo(f"\nAll runs are in {path}; gobetween experiment export {quote(str(path))} --csv FILE writes them as a table.")
     if report_to:
         click.echo(f"The report is {page}.")
 

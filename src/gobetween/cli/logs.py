@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gobetween.cli.log_options import LogArguments, reading
 from gobetween.cli.plugins import ready
-from gobetween.cli.reading import Source, reading
 from gobetween.cli.terminal import print_json, show, show_page, target
 from gobetween.cli.verb import leave
 from gobetween.cli.work import small_log
 from gobetween.export import numbered
 
 if TYPE_CHECKING:
-    from gobetween.logs.report import LogReport
+    from gobetween.logs.analysis.report import LogReport
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/logs.md).")
 
@@ -31,14 +31,14 @@ FILES = click.argument("files", nargs=-1, required=True, type=click.Path(allow_d
 @click.option("--report", "report_to", type=click.Path(), help="Folder for report.html.")
 @click.option("--csv", "csv_to", type=click.Path(), help="File for all arms and all pairs of mediator and arm.")
 @JSON
-def analyse(log: Source, workers: int | None, report_to: str | None, csv_to: str | None, as_json: bool) -> None:
+def analyse(log: LogArguments, workers: int | None, report_to: str | None, csv_to: str | None, as_json: bool) -> None:
     """Is the answer certain, and since which row? If not, what is missing? Exit status 3 if an alarm breaks the guarantee.
 
     FILES are CSV, JSON, Parquet or Feather, text also packed (.gz, .zst); patterns, folders, or - for standard input.
     """
     ready(plain=small_log(log.files, log.arm))
-    from gobetween.pages.log import sentences
     from gobetween.pages.log_tables import advice_blocks, arm_blocks, policy_blocks
+    from gobetween.words.logs import sentences
 
     found = _analysed(log, workers)
     if csv_to:
@@ -59,8 +59,8 @@ def analyse(log: Source, workers: int | None, report_to: str | None, csv_to: str
     leave(found.broken)
 
 
-def _analysed(log: Source, workers: int | None) -> "LogReport":
-    from gobetween.logs.analysis import analyse_logs
+def _analysed(log: LogArguments, workers: int | None) -> "LogReport":
+    from gobetween.logs.analysis.analysis import analyse_logs
 
     if workers is None:
         return analyse_logs(*log.files, **log.arguments())
@@ -81,12 +81,12 @@ def _analysed(log: Source, workers: int | None) -> "LogReport":
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="One seed gives one result.")
 @JSON
-def replay(log: Source, sampling: str | None, stopping: str, runs: int, seed: int, as_json: bool) -> None:
+def replay(log: LogArguments, sampling: str | None, stopping: str, runs: int, seed: int, as_json: bool) -> None:
     """How many rows a rule would have needed: asking a mediator consumes its next logged row. Exit status as of analyse."""
     ready()
     from gobetween.files.rules import parse_rule, word
-    from gobetween.logs.replay import default_sampling, replay_logs
-    from gobetween.pages.log import replay_sentences
+    from gobetween.logs.analysis.replay import default_sampling, replay_logs
+    from gobetween.words.logs import replay_sentences
 
     said = log.arguments()
     who = parse_rule(sampling or word(default_sampling(said["question"])), "sampling", "--sampling")

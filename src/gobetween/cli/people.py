@@ -1,68 +1,73 @@
-"""The verbs of those who run a study: who is away, pausing and going on, names and the file, notes."""
+"""Who takes part, where the command line looks into the study file as well: add-mediator, declare, rename; and check."""
 
 from typing import Any
 
 import click
 
 from gobetween.cli.terminal import printable
-from gobetween.cli.verb import Call, verb
+from gobetween.cli.verb import Call, study_command
+from gobetween.cli.verbs import verb_command
 from gobetween.errors import StudyError
+from gobetween.study.commands.verbs import AddMediator, Declare, Rename
+
+POLICY = click.option("--policy", help="How often it pulls each arm: 0.8,0.2 in their order.")
+SUPPORT = click.option(
+    "--support", multiple=True, metavar="ARM", help="An arm that it may pull, if only these are known; repeat."
+)
 
 
-@verb("away")
-@click.argument("mediator")
-def away(call: Call, mediator: str) -> None:
-    """Ask a mediator no more until it is back."""
-    call.done(call.open().away(mediator), f"{mediator} is away")
-
-
-@verb("back")
-@click.argument("mediator")
-def back(call: Call, mediator: str) -> None:
-    """A mediator can be asked again."""
-    call.done(call.open().back(mediator), f"{mediator} is back")
-
-
-@verb("add-mediator")
-@click.argument("mediator")
-@click.option("--policy", help="How often it pulls each arm: 0.8,0.2 in their order [default: the file's, or not known].")
-@click.option("--support", multiple=True, metavar="ARM", help="An arm that it may pull, if only these are known; repeat.")
-@click.option("--cost", type=float, help="Of a query [default: the file's, or 1].")
-@click.option("--contact", help="Whom to write to [default: the file's].")
-@click.option("--key", help="Makes the command safe to repeat.")
-def add_mediator(call: Call, mediator: str, key: str | None, **said: Any) -> None:
-    """Take in one mediator more, also after the study has begun; what the study file says of it is taken from there.
-
-    The guarantee is as before: it is about arms, and holds whoever is asked. Write the mediator into the study file too, as the
-    last one.
-    """
+@verb_command(AddMediator, without=("policy",))
+@POLICY
+@SUPPORT
+def add_mediator(call: Call, mediator: str, support: tuple[str, ...], policy: str | None = None, **given: Any) -> None:
+    """What is not given is taken from the study file, where it names the mediator. Write it there too, as the last one."""
     study, known = call.quietly(), _in_file(call, mediator)
-    support = said.pop("support")
-    if said["policy"] is not None and support:
-        raise StudyError("--support: the policy says already which arms it may pull: leave out one of the two")
-    if said["policy"] is not None:
-        said["policy"] = [_number("--policy", part) for part in said["policy"].split(",")]
-    if support:
-        said["policy"] = set(support)
-    given = {"policy": None, "cost": 1.0, "contact": ""} | (known or {}) | {k: v for k, v in said.items() if v is not None}
-    receipt = study.add_mediator(mediator, **given, key=key)
-    call.done(receipt, f"{mediator} can be asked from now on; the guarantee is as before, it holds whoever is asked")
+    verb = AddMediator(mediator, **(known or {}) | _policy(policy, support) | given)
+    call.done(study.do(verb), verb)
     if call.where.endswith(".toml") and known is None and not call.as_json:
         click.echo(printable(f"{call.where} does not name {mediator!r}: write it there too, as the last of the mediators"))
+
+
+@verb_command(Declare, without=("policy",))
+@click.option("--unknown", is_flag=True, help="It is not known how it chooses.")
+@POLICY
+@SUPPORT
+def declare(
+    call: Call, mediator: str, unknown: bool, support: tuple[str, ...], policy: str | None = None, **given: Any
+) -> None:
+    """Without any of these options the study file says it. Write it there too."""
+    study, known, said = call.quietly(), _in_file(call, mediator), _policy(policy, support)
+    if unknown and said:
+        raise StudyError("--unknown: a policy or a support is given too: leave out one of the two")
+    if not unknown and not said and known is None:
+        raise StudyError(f"the study file does not name {mediator!r}: say --unknown, --policy or --support")
+    wanted = {"policy": None} if unknown else said or {"policy": (known or {})["policy"]}
+    verb = Declare(mediator, **wanted, **given)
+    call.done(study.do(verb), verb)
+    if known is not None and not call.as_json and study.spec.cast.policies_by_name().get(mediator) != known["policy"]:
+        click.echo(printable(f"{call.where} says otherwise of {mediator!r}: change it there too"))
+
+
+def _policy(policy: str | None, support: tuple[str, ...]) -> dict[str, Any]:
+    """What the options say of it; nothing where none is given."""
+    if policy is not None and support:
+        raise StudyError("--support: the policy says already which arms it may pull: leave out one of the two")
+    if policy is not None:
+        return {"policy": [_number("--policy", part) for part in policy.split(",")]}
+    return {"policy": set(support)} if support else {}
 
 
 def _in_file(call: Call, mediator: str) -> dict[str, Any] | None:
     """What the study file says of a mediator; None where it does not name it."""
     if not call.where.endswith(".toml"):
         return None
-    from gobetween.study.spec import StudySpec
+    from gobetween.study.spec.spec import StudySpec
 
     spec = StudySpec.from_toml(call.where)
     if mediator not in spec.mediators:
         return None
     e = spec.mediators.index(mediator)
-    row = spec.policies[e]
-    return {"policy": None if row is None else list(row), "cost": spec.costs[e], "contact": spec.contacts[e]}
+    return {"policy": spec.cast.policies_by_name()[mediator], "cost": float(spec.cast.costs[e]), "contact": spec.contacts[e]}
 
 
 def _number(option: str, text: str) -> float:
@@ -72,55 +77,20 @@ def _number(option: str, text: str) -> float:
         raise StudyError(f"{option}: {text!r} is no number: write one for each arm, in their order, such as 0.8,0.2") from None
 
 
-@verb("retire")
-@click.argument("who")
-@click.option("--arm", is_flag=True, help="It is an arm.")
-@click.option("--key", help="Makes the command safe to repeat.")
-def retire(call: Call, who: str, arm: bool, key: str | None) -> None:
-    """Ask a mediator no more, for good; with --arm, leave an arm out of the question. The study file keeps both.
-
-    A mediator's open queries stay open until they are told, cancelled or expired, and the guarantee is as before. Without an
-    arm the question is which of the others is best: the answer holds for whatever reason it was retired, and says
-    nothing of it.
-    """
-    receipt = call.open().retire(who, what="arm" if arm else "mediator", key=key)
-    asked = f"{who} is asked no more; its open queries stay open, and the guarantee is as before"
-    left_out = f"the question is now which of the other arms is best; the answer will say nothing of {who}"
-    call.done(receipt, left_out if arm else asked)
-
-
-@verb("pause")
-def pause(call: Call) -> None:
-    """Issue no more queries until `resume`; answers are still taken."""
-    call.done(call.open().pause(), "paused")
-
-
-@verb("resume")
-def resume(call: Call) -> None:
-    """Go on after a pause, or after the study has stopped."""
-    call.done(call.open().resume(), "the study goes on")
-
-
-@verb("rename")
-@click.argument("old")
-@click.argument("new")
-@click.option("--arm", "what", flag_value="arm", help="It is an arm, where a mediator has the same name.")
-@click.option("--mediator", "what", flag_value="mediator", help="It is a mediator, where an arm has the same name.")
-def rename(call: Call, old: str, new: str, what: str | None) -> None:
-    """Give an arm or a mediator another name; it stays the same, and so does all that was recorded.
-
-    Write the new name into the study file too.
-    """
-    call.done(call.quietly().rename(old, new, what=what), f"{old} is called {new} now")
+@verb_command(Rename)
+def rename(call: Call, **given: Any) -> None:
+    """Write the new name into the study file too."""
+    verb = Rename(**given)
+    call.done(call.quietly().do(verb), verb)
     if call.where.endswith(".toml") and not call.as_json:
-        from gobetween.study.spec import StudySpec
+        from gobetween.study.spec.spec import StudySpec
 
         spec = StudySpec.from_toml(call.where)
-        if new not in (*spec.arms, *spec.mediators):
-            click.echo(printable(f"{call.where} still says {old!r}: write {new!r} there too"))
+        if verb.new not in (*spec.arms, *spec.mediators):
+            click.echo(printable(f"{call.where} still says {verb.old!r}: write {verb.new!r} there too"))
 
 
-@verb("check")
+@study_command("check")
 def check(call: Call) -> None:
     """Check an edited study file against the stored study: says what would be taken over or refused, and changes nothing."""
     if not call.where.endswith(".toml"):
@@ -129,14 +99,7 @@ def check(call: Call) -> None:
     if changes is None:
         call.show({"changes": None}, f"{call.where} is sound; it has no store yet, gobetween init makes one")
         return
-    from gobetween.study.edits import change_words
+    from gobetween.words.study import change_words
 
     lines = [f"would take over {line}" for line in change_words(changes)] or ["the file and the stored study agree"]
     call.show({"changes": {field: list(pair) for field, pair in changes.items()}}, *lines)
-
-
-@verb("note")
-@click.argument("text")
-def note(call: Call, text: str) -> None:
-    """Write something into the log."""
-    call.done(call.open().note(text), "noted")

@@ -11,13 +11,13 @@ from gobetween.cli.terminal import print_json, show_page
 from gobetween.cli.words import choice, told
 from gobetween.cli.work import small_problem
 from gobetween.errors import GoBetweenError, SpecError
+from gobetween.export import meant_number
 from gobetween.files.paths import path_of
 from gobetween.files.toml import read_toml
 
 if TYPE_CHECKING:
-    from gobetween.core.question import Question
-    from gobetween.files.problem import Spec
-    from gobetween.simulation.plan import Plan
+    from gobetween.core.question.question import Question
+    from gobetween.simulation.plan import Plan, QuestionPlan
 
 T = TypeVar("T")
 
@@ -37,17 +37,13 @@ def command(file: str, delta: str | None, question: str | None, report_to: str |
     """
     data = read_toml(file)
     ready(plain=small_problem(data) or question is not None or "question" in data)
-    from gobetween.core.asked import BEST
     from gobetween.files.problem import parse_spec
-    from gobetween.simulation.plan import DELTAS, make_plan
+    from gobetween.simulation.plan import DELTAS, plan_for
 
     spec = parse_spec(data, file, guess=True)
     deltas = deltas_of(delta, spec.settings.delta)
     asked = question_of(question, spec.settings.question)
-    if asked != BEST:
-        _plan_question(file, spec, asked, deltas or DELTAS, report_to, as_json)
-        return
-    plan = named(file, lambda: make_plan(spec.problem, deltas or DELTAS, spec.guessed))
+    plan = named(file, lambda: plan_for(spec.problem, asked, deltas or DELTAS, spec.guessed))
     page = _write(report_to, spec.title, plan) if report_to else None
     if as_json:
         print_json({"title": spec.title} | plan.to_dict())
@@ -59,33 +55,15 @@ def command(file: str, delta: str | None, question: str | None, report_to: str |
             click.echo(f"\nThe report is {page}.")
 
 
-def _plan_question(
-    file: str, spec: "Spec", asked: "Question", deltas: tuple[float, ...], report_to: str | None, as_json: bool
-) -> None:
-    from gobetween.pages.html import write_report
-    from gobetween.pages.plan import question_sections, title_of
-    from gobetween.simulation.plan import make_question_plan
-
-    plan = named(file, lambda: make_question_plan(spec.problem, asked, deltas, spec.guessed))
-    title, page = title_of(spec.title, plan), question_sections(plan)
-    written = write_report(path_of(report_to), title, page) if report_to else None
-    if as_json:
-        print_json({"title": spec.title} | plan.to_dict())
-    else:
-        show_page(title, page, ruled=True)
-        if written:
-            click.echo(f"\nThe report is {written}.")
-
-
 def question_of(option: str | None, in_file: "Question | None") -> "Question":
     """The option's question, or the file's, or the best arm."""
-    from gobetween.core.asked import BEST
+    from gobetween.core.question.questions import BEST
     from gobetween.files.rules import parse_question, table_of
 
     return parse_question(table_of(option), "--question") if option is not None else in_file or BEST
 
 
-def _write(folder: str, title: str, plan: "Plan") -> Path:
+def _write(folder: str, title: str, plan: "Plan | QuestionPlan") -> Path:
     from gobetween.pages.html import write_report
     from gobetween.pages.plan import sections, title_of
 
@@ -109,6 +87,8 @@ def deltas_of(option: str | None, in_file: tuple[float, ...]) -> tuple[float, ..
 
 def _numbers(text: str) -> list[object]:
     """0.1,0.01 as numbers; what is not a number stays text, to be refused with its name."""
+    if text.startswith("0,") and (meant := meant_number(text)):
+        raise GoBetweenError(f"delta = {text!r}: must be a number{meant}")
     values: list[object] = []
     for part in text.split(","):
         try:

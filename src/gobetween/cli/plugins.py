@@ -11,14 +11,15 @@ from gobetween.errors import GoBetweenError
 VARIABLE = "GOBETWEEN_PLUGINS"
 
 
-def ready(plain: bool = False, brief: bool = False) -> None:
+def ready(plain: bool = False) -> None:
     """Every command says this before anything of the core is imported: how kernels run is decided then, once.
 
-    plain: the work is small, plain Python is done with it before compiled code is even loaded. brief: it most likely is; if
-    not, the command begins anew (`cli/__init__.py`). Plug-ins come after that decision, for they import the core.
+    plain: the work is small, plain Python is done with it before compiled code is even loaded. Plug-ins come after that
+    decision, for they import the core.
     """
-    if plain or brief:
-        os.environ.setdefault("GOBETWEEN_JIT", "off" if plain else "brief")
+    if plain:
+        os.environ.setdefault("GOBETWEEN_JIT", "off")
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy starts a thread for each core, a tenth of a small command
     context = click.get_current_context(silent=True)
     named = context.find_root().params.get("plugin", ()) if context else ()
     found = [(f"{VARIABLE}: ", name.strip()) for name in os.environ.get(VARIABLE, "").split(",")]

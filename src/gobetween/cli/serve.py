@@ -17,9 +17,10 @@ PORT = 8177
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; only this machine reaches 127.0.0.1.")
 @click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0: any that is free.")
 @click.option("--public-url", help="The address by which others reach it, through a proxy that does TLS.")
+@click.option("--lan", is_flag=True, help="Let phones and computers of this network reach it; shows a code to scan.")
 @click.option("--run-commands", is_flag=True, help="Run the commands that study files name under [notify].")
 def command(
-    studies: tuple[str, ...], store: str | None, host: str, port: int, public_url: str | None, run_commands: bool
+    studies: tuple[str, ...], store: str | None, host: str, port: int, public_url: str | None, lan: bool, run_commands: bool
 ) -> None:
     """Serve studies by HTTP: REST, live pages, and an inbox for each mediator (docs/service.md).
 
@@ -30,12 +31,20 @@ def command(
         from gobetween.service.run import serve
     except ImportError:
         raise StudyError("serving needs FastAPI and uvicorn: pip install 'gobetween[service]'") from None
-    from gobetween.service.home import Home
+    from gobetween.service.studies import Studies
 
     places = studies or (() if store is not None else (os.environ.get(VARIABLE) or "study.toml",))
-    serve(Home(places, store), host, port, public_url, _say, run_commands)
+    serve(Studies(places, store), host, port, public_url, _say_lan if lan else _say, run_commands, lan)
 
 
 def _say(base: str, link: str) -> None:
     click.echo(f"serving at {base}; stop with Ctrl-C")
     click.echo(f"open this link as administrator: {link}")
+
+
+def _say_lan(base: str, link: str) -> None:
+    import segno
+
+    _say(base, link)
+    segno.make(link, error="l").terminal(compact=True)
+    click.echo("no encryption: everyone in this network can read the traffic, so use it only in a network that you trust")

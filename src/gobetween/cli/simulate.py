@@ -1,6 +1,6 @@
 """`gobetween simulate`: play a problem many times with the rules of your choice."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,9 +15,11 @@ from gobetween.export import numbered
 from gobetween.files.toml import read_toml
 
 if TYPE_CHECKING:
-    from gobetween.core.problem import Problem
+    from gobetween.core.evidence.guess import Guess
+    from gobetween.core.problem.problem import Problem
     from gobetween.files.problem import Budget
-    from gobetween.files.rules import Named
+    from gobetween.files.rules import NamedRule
+    from gobetween.simulation.guess_worth import GuessWorth
     from gobetween.simulation.runs import Runs
     from gobetween.simulation.summary import Summary
 
@@ -54,12 +56,13 @@ def command(
     """How many queries the rules really take, and how often they are wrong, if the means are as in FILE."""
     data = read_toml(file)
     ready()
-    from gobetween.core.asked import BEST
-    from gobetween.core.voice import question_words
     from gobetween.files.problem import parse_spec
+    from gobetween.files.rules import guessing
     from gobetween.simulation.engine import MAX_STEPS, RUNS, simulate
+    from gobetween.simulation.guess_worth import guess_worth
     from gobetween.simulation.plan import DELTAS
     from gobetween.simulation.summary import summarise
+    from gobetween.words.verdict import question_words
 
     spec = parse_spec(data, file)
     settings = spec.settings
@@ -69,23 +72,27 @@ def command(
     asked = question_of(question, settings.question)
     runs = first(runs, settings.runs, RUNS)
     seed, most = first(seed, settings.seed, 0), first(max_steps, settings.max_steps, MAX_STEPS)
+
+    def play(guess: "Guess | None", advance: "Callable[[int], None] | None" = None) -> "Runs":
+        rule = guessing(when, guess).rule
+        return simulate(spec.problem, who.rule, rule, deltas, runs, seed, workers, most, advance, question=asked)
+
     with bar(runs, as_json) as advance:
-        result = named(
-            file,
-            lambda: simulate(spec.problem, who.rule, when.rule, deltas, runs, seed, workers, most, advance, question=asked),
-        )
+        result = named(file, lambda: play(spec.guess, advance))
+    worth = guess_worth(spec.guess, result, play) if spec.guess is not None and when.rule.guesses else ()
     if csv:
         _write(csv, result)
     rows = summarise(spec.problem, replace(result, budget=limit))
     if as_json:
         about = {"title": spec.title, "format": 1, "sampling": who.name, "stopping": when.name, "runs": runs, "seed": seed}
         about |= {"family": spec.problem.family.to_dict(), "question": asked.to_dict()}
+        about |= {"guess": [part.to_dict() for part in worth]} if worth else {}
         print_json(about | {"results": [row.to_dict() for row in rows]})
     else:
-        what = "" if asked == BEST else f"Question {question_words(asked)}; "
+        what = "" if asked.names_leader else f"Question {question_words(asked)}; "
         rules = f"{what}sampling {who.name}, stopping {when.name}, {numbered(runs, 'run')}"
         rules = f"{rules[:1].upper()}{rules[1:]}"
-        _show(spec.title, rules, spec.problem, rows)
+        _show(spec.title, rules, spec.problem, rows, worth)
 
 
 def budget_of(option: float | None, in_file: "Budget") -> "Budget":
@@ -100,7 +107,7 @@ def first(*values: int | None) -> int:
     return next(value for value in values if value is not None)
 
 
-def _rule(side: str, option: str | None, in_file: "tuple[Named, ...]", file: str) -> "Named":
+def _rule(side: str, option: str | None, in_file: "tuple[NamedRule, ...]", file: str) -> "NamedRule":
     """The option's rule, or the file's, or the default."""
     from gobetween.files.rules import default, parse_rule
 
@@ -120,9 +127,9 @@ def _write(path: str, result: "Runs") -> None:
                 stream.write(f"{run},{delta!r},{result.tau[run, d]},{flags}\n")
 
 
-def _show(title: str, rules: str, problem: "Problem", rows: "Sequence[Summary]") -> None:
+def _show(title: str, rules: str, problem: "Problem", rows: "Sequence[Summary]", worth: "Sequence[GuessWorth]") -> None:
     from gobetween.pages.blocks import Section, Text
-    from gobetween.pages.runs import rewards_text, summary_blocks
+    from gobetween.pages.runs import guess_texts, rewards_text, summary_blocks
 
-    blocks = [Text(rules), rewards_text(problem), *summary_blocks(rows, problem.costs is not None)]
+    blocks = [Text(rules), rewards_text(problem), *summary_blocks(rows, problem.costs is not None), *guess_texts(worth)]
     show_page(title or "Simulation", [Section("", blocks)], ruled=True)

@@ -13,8 +13,8 @@ family = "bernoulli"
 # how often the answer may be wrong
 delta = 0.05
 
-# a query that is not answered in this time is issued anew ("30m", "12h", "3d"); the verdict waits for its answer all the
-# same. With wait_for = "lease" it does not, and holds on condition that lateness has nothing to do with rewards.
+# a query that is not answered in this time is issued again ("30m", "12h", "3d"); the verdict still waits for
+# its answer. With wait_for = "lease" it does not, and holds on condition that lateness has nothing to do with rewards.
 lease = "3d"
 
 # keep that many queries open at once: each answer brings the next query

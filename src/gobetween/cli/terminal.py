@@ -1,11 +1,13 @@
 """The terminal: the console, pages and tables on it, the bar, JSON, and where to write."""
 
 import json
+import os
 import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -137,16 +139,24 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 @contextmanager
-def target(path: str, option: str = "") -> Iterator[TextIO]:
-    """Where to write: a file, or standard output for `-`; what cannot be written is told by name."""
+def target(path: str, option: str = "", mode: int = 0o666) -> Iterator[TextIO]:
+    """Where to write: a file, made with that mode, or standard output for `-`; what cannot be written is told by name."""
     try:
         if path == "-":
             yield sys.stdout
         else:
-            with path_of(path).open("w", encoding="utf-8", newline="") as stream:
+            opener = partial(_opened, mode=mode)
+            with open(path_of(path), "w", encoding="utf-8", newline="", opener=opener) as stream:
                 yield stream
     except OSError as error:
         raise ResultsError(f"{option} {path}: cannot be written ({error.strerror or error})".lstrip()) from None
+
+
+def _opened(path: str, flags: int, mode: int) -> int:
+    """A file to write to; a pipe that nobody reads from is refused instead of waited for."""
+    number = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), mode)
+    os.set_blocking(number, True)
+    return number
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import click
 
 from gobetween.cli.serve import PORT
-from gobetween.cli.verb import Call, utc_option, verb
+from gobetween.cli.verb import Call, study_command, utc_option
 from gobetween.errors import StudyError
 
 
@@ -12,34 +12,36 @@ def command() -> None:
     """Make, list and revoke tokens: an administrator's for a whole store, a mediator's for its own inbox."""
 
 
-@verb("new")
+@study_command("new")
 @click.argument("mediator", required=False)
 @click.option("--admin", is_flag=True, help="For the administrator of the store, instead of a mediator.")
 @click.option("--days", type=float, default=90.0, show_default=True, help="How long it is valid; 0: until it is revoked.")
 @click.option("--label", default="", help="What it is called in lists and as the author of events [default: the mediator].")
-@click.option("--url", default=f"http://127.0.0.1:{PORT}", show_default=True, help="Where the server is reached, for the link.")
-def new(call: Call, mediator: str | None, admin: bool, days: float, label: str, url: str) -> None:
+@click.option("--url", help=f"Where the server is reached, for the link [default: where it runs, or http://127.0.0.1:{PORT}].")
+def new(call: Call, mediator: str | None, admin: bool, days: float, label: str, url: str | None) -> None:
     """A new personal link. It is shown this once: the store keeps a digest only."""
     if (mediator is None) != admin:
-        raise StudyError("name the mediator whose inbox it opens, or say --admin")
+        raise StudyError("name the mediator whose inbox it opens, or add --admin")
     study = call.quietly()
+    from gobetween.study.serving import address_of
     from gobetween.study.tokens import new_token
 
     token, row = new_token(study, mediator, days or None, label)
-    link = f"{url.rstrip('/')}/enter#{token}"
+    link = f"{(url or address_of(study.store) or f'http://127.0.0.1:{PORT}').rstrip('/')}/enter#{token}"
     words = "the administrator" if admin else repr(mediator)
     lines = (f"token {row.id} for {words}; pass on this link, it is shown only now:", link)
     call.show({"id": row.id, "mediator": mediator, "expires": row.expires, "token": token, "link": link}, *lines)
 
 
-@verb("list")
+@study_command("list")
 @utc_option
 def list_(call: Call, utc: bool) -> None:
     """Those there are, without the tokens themselves."""
     study = call.quietly()
-    from gobetween.pages.words import moment
+    from gobetween.study.tokens import listed
+    from gobetween.words.numbers import moment
 
-    rows, now, names = study.store.tokens(), study.store.now(), study.spec.mediators
+    rows, now, names = listed(study.store), study.store.now(), study.spec.mediators
     shown, lines = [], []
     for row in rows:
         if row.study not in (None, study.name):
@@ -57,7 +59,7 @@ def list_(call: Call, utc: bool) -> None:
     call.show({"tokens": shown}, *(lines or ["there are no tokens: gobetween token new makes one"]))
 
 
-@verb("revoke")
+@study_command("revoke")
 @click.argument("token_id")
 def revoke(call: Call, token_id: str) -> None:
     """Make one worthless, for good; servers know within a second."""

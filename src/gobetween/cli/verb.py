@@ -1,28 +1,28 @@
-"""What the verbs of a live study share: where the study is, and how they say what they did.
+"""What the commands on a live study share: where the study is, and how they say what they did.
 
-Each verb is one transaction on the study's store; `--json` prints one object (shapes: docs/live.md).
+`--json` prints one object (shapes: docs/live.md).
 """
 
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gobetween.cli.plugins import ready
 from gobetween.cli.terminal import printable, show
-from gobetween.cli.work import small_problem
+from gobetween.cli.work import small_study
 from gobetween.errors import Fix, GoBetweenError, StudyError
 from gobetween.files.paths import path_of
-from gobetween.files.toml import read_toml
 
 if TYPE_CHECKING:
-    from gobetween.study.edits import Changes
+    from gobetween.study.commands.verb import Verb
+    from gobetween.study.journal.receipts import Receipt, StudyQuery
+    from gobetween.study.spec.changes import Changes
     from gobetween.study.study import Study
-    from gobetween.study.transaction import Receipt, StudyQuery
 
 VARIABLE = "GOBETWEEN_STUDY"
 #: What becomes of a verdict when something is told after it.
@@ -31,7 +31,7 @@ STOOD = {"identified": "and the verdict stays", "budget": "and can still bring t
 
 @dataclass(frozen=True)
 class Call:
-    """A verb as it was called: on which study, by whom, and for whom it prints."""
+    """A command as it was called: on which study, by whom, and for whom it prints."""
 
     study: str | None
     name: str | None
@@ -43,19 +43,16 @@ class Call:
         """study.toml, a SQLite file or a URL."""
         return self.study or os.environ.get(VARIABLE) or "study.toml"
 
-    def prepare(self, brief: bool = True) -> None:
-        """Make ready for a study of its size; without a file there is none. brief: most likely little is to be done, as for one
-        query or one answer, whatever the size.
-        """
+    def prepare(self) -> None:
+        """Make ready for a study of its size; without a file there is none."""
         path = path_of(self.where)
         if self.where == "study.toml" and not path.exists():
             raise StudyError("there is no study.toml here: gobetween init makes one, --study names another place")
-        known = path.suffix == ".toml" and path.is_file()
-        ready(plain=known and small_problem(read_toml(path)), brief=brief or not known)
+        ready(plain=small_study(path))
 
-    def open(self, *, view: bool = False, brief: bool = True) -> "Study":
-        """The study that is meant; a view does not take over changes of study.toml. brief: see `prepare`."""
-        self.prepare(brief)
+    def open(self, *, view: bool = False) -> "Study":
+        """The study that is meant; a view does not take over changes of study.toml."""
+        self.prepare()
         from gobetween.study.opening import open_study
 
         found = open_study(self.where, self.name, self.actor, take_over=not view)
@@ -76,7 +73,7 @@ class Call:
         """What the study file would change; None where it has no store yet."""
         self.prepare()
         from gobetween.study.opening import open_study
-        from gobetween.study.spec import StudySpec
+        from gobetween.study.spec.spec import StudySpec
 
         spec = StudySpec.from_toml(self.where)
         try:
@@ -88,7 +85,7 @@ class Call:
 
     def _say_taken_over(self, changes: "Changes") -> None:
         """What came from an edited file; beside JSON on standard error."""
-        from gobetween.study.edits import change_words
+        from gobetween.words.study import change_words
 
         for line in change_words(changes):
             click.echo(printable(f"took over {line}"), err=self.as_json)
@@ -97,25 +94,25 @@ class Call:
         """Print one JSON object, or lines for people."""
         show({"format": 1, **value}, self.as_json, *lines)
 
-    def done(self, receipt: "Receipt", words: str) -> None:
-        """Print what a command has brought about."""
-        self.show(asdict(receipt), *receipt_lines(receipt, words))
+    def done(self, receipt: "Receipt", verb: "Verb[Any]", words: str = "") -> None:
+        """Print what a verb has brought about."""
+        self.show(receipt.to_dict(), *receipt_lines(receipt, words or verb.words(), verb.idle_words()))
         leave(receipt.alarm)
 
 
-def verb(name: str) -> Callable[[Callable[..., None]], click.Command]:
+def study_command(name: str) -> Callable[[Callable[..., None]], click.Command]:
     """A command on a study: found by --study, the environment or ./study.toml, and given to the function as a Call."""
 
     def wrap(function: Callable[..., None]) -> click.Command:
         @wraps(function)
-        def run(study: str | None, name: str | None, actor: str | None, as_json: bool, **rest: object) -> None:
-            function(Call(study, name, actor, as_json), **rest)
+        def run(study: str | None, study_name: str | None, actor: str | None, as_json: bool, **rest: object) -> None:
+            function(Call(study, study_name, actor, as_json), **rest)
 
         command = click.command(name)(run)
         for option in (
             click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/live.md)."),
             click.option("--actor", help="Who does this [default: the user's name]."),
-            click.option("--name", help="Which study of a store that holds several."),
+            click.option("--name", "study_name", help="Which study of a store that holds several."),
             click.option("--study", help=f"study.toml, a SQLite file or a URL [default: ${VARIABLE}, or ./study.toml]."),
         ):
             command = option(command)
@@ -124,13 +121,13 @@ def verb(name: str) -> Callable[[Callable[..., None]], click.Command]:
     return wrap
 
 
-#: For verbs that show times.
+#: For commands that show times.
 utc_option = click.option("--utc", is_flag=True, help="Times in UTC [default: the local zone].")
 
 
 def leave(alarm: object) -> None:
-    """Exit status 3 where an alarm breaks the guarantee."""
-    if alarm is not None:
+    """Exit status 3 where an alarm breaks the guarantee, or a verdict is under review."""
+    if alarm:
         sys.exit(3)
 
 
@@ -141,17 +138,20 @@ def query_words(query: "StudyQuery") -> str:
     return f"query {query.id}: ask {query.mediator}{contact}{again}{'' if query.new else ' (already asked)'}"
 
 
-def receipt_lines(receipt: "Receipt", done: str) -> list[str]:
+def receipt_lines(receipt: "Receipt", done: str, idle: str = "") -> list[str]:
     """What a command has brought about, for people."""
-    lines = [done if receipt.recorded else "already recorded, nothing changed"]
+    lines = [done if receipt.recorded else idle]
+    if receipt.backup:
+        lines.append(f"all of it is in {receipt.backup}, which gobetween restore brings back")
     if receipt.late:
         lines.append("it came after its lease had ended and is marked as late")
     if receipt.stood is not None and receipt.query is not None:
-        lines.append(f"the study had stopped before; this is kept, {STOOD[receipt.stood]}")
+        then = "" if receipt.alarm is not None else f", {STOOD[receipt.stood]}"
+        lines.append(f"the study had stopped before; this is kept{then}")
     if receipt.alarm is not None:
         lines.append(receipt.alarm if receipt.stopped is None else f"the study has stopped. {receipt.alarm}")
     elif receipt.stopped is not None:
-        from gobetween.study.transaction import verdict_words
+        from gobetween.words.study import verdict_words
 
         lines.append(f"the study has stopped: {verdict_words(receipt.stopped)}")
     return lines + [query_words(query) for query in receipt.asked]

@@ -1,10 +1,14 @@
 """How much work lies before a command: with a little, plain Python is done before compiled code is even loaded."""
 
 import csv
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+from gobetween.files.toml import read_toml
 
 STEPS = 20_000  # of a solver, K·max(K, E)²
 ROWS = 2_000  # of a log
@@ -16,6 +20,19 @@ def small_problem(data: Mapping[str, Any]) -> bool:
     """Is the problem of a file small?"""
     K, E = (len(data[key]) if isinstance(data.get(key), list) else 1 for key in ("arms", "mediators"))
     return K * max(K, E) ** 2 <= STEPS
+
+
+def small_study(path: Path) -> bool:
+    """Is the study of a study.toml small, or every one of a SQLite file? Of other stores that is not known beforehand."""
+    if path.suffix == ".toml":
+        return path.is_file() and small_problem(read_toml(path))
+    import sqlite3
+
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as store:
+            return all(small_problem(json.loads(spec)) for (spec,) in store.execute("SELECT spec FROM studies"))
+    except (sqlite3.Error, ValueError):  # whoever opens it will say so
+        return False
 
 
 def small_log(files: Sequence[str], arm: str) -> bool:

@@ -1,1 +1,1 @@
-"""What people write: TOML in one shape, read and checked with the path of every mistake."""
+"""What people write: `toml` in one shape, read by `problem` and `rules` with the path of every mistake (`fields`, `paths`)."""

@@ -6,21 +6,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from gobetween.errors import GoBetweenError, SpecError, Where, spelled
-from gobetween.export import choices
+from gobetween.export import choose, meant_number
 from gobetween.files.paths import is_writable_text
+from gobetween.names import normal
+from gobetween.words.fixes import FILE
 
 #: What Problem calls it → the tables and their key in a file.
 KEY_OF = {"means": ("arms", "mean"), "policies": ("mediators", "policy"), "costs": ("mediators", "cost")}
-#: What can be done, in the words of a file; the names are those of `errors.FIXES`.
-IN_FILE = {
-    "expected": 'write family = { name = "gaussian", sigma = "unknown", expected = 2.0 }, with yours',
-    "family": 'the family of other rewards must be said, such as family = { name = "gaussian", sigma = 2.0 }',
-    "r": 'write family = { name = "negative-binomial", r = 2.0 }, with yours',
-    "shape": 'write family = { name = "gamma", shape = 2.0 }, with yours',
-    "sigma": 'write family = { name = "gaussian", sigma = 2.0 }, with yours, or sigma = "unknown"',
-    "silent": "if this mediator sometimes answers nothing, say silent = true",
-    "trials": 'write family = { name = "binomial", n = 10 }, with yours',
-}
 
 
 @contextmanager
@@ -31,8 +23,8 @@ def naming(source: str) -> Iterator[None]:
     except GoBetweenError as error:
         place, fix = in_file(error.where), error.fix
         told = f"{source}: {place} {error.what}" if place else f"{source}: {error.what}"
-        if fix is not None and fix.name in IN_FILE:
-            told, fix = f"{told}; {IN_FILE[fix.name]}", None
+        if fix is not None and fix.name in FILE:
+            told, fix = f"{told}; {FILE[fix.name]}", None
         raise SpecError(told, fix=fix) from None
 
 
@@ -62,14 +54,14 @@ def show(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
-def unique_name(table: Mapping[str, Any], default: str, taken: Sequence[str], path: str) -> str:
-    """A name that is not taken."""
-    name = text(table.get("name", default), f"{path}.name")
-    if name in taken:
-        raise SpecError(
-            f"{path}.name = {name!r} is also the name of {path.split('[')[0]}[{taken.index(name)}]: names must differ"
-        )
-    return name
+def unique_names(found: Sequence[Mapping[str, Any]], key: str) -> list[str]:
+    """The names of tables, each in its composed form; they must differ."""
+    first: dict[str, int] = {}
+    for i, table in enumerate(found):
+        name = normal(text(table.get("name", f"{key[:-1]} {i + 1}"), f"{key}[{i}].name"))
+        if first.setdefault(name, i) < i:
+            raise SpecError(f"{key}[{i}].name = {name!r} is also the name of {key}[{first[name]}]: names must differ")
+    return list(first)
 
 
 def tables(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
@@ -86,8 +78,7 @@ def only(table: Mapping[str, Any], known: Collection[str], prefix: str) -> None:
     """Refuse unknown keys."""
     for key in table:
         if key not in known:
-            said = ", ".join(known) if len(known) <= 30 else choices(key, list(known))
-            raise SpecError(f"{prefix}{key} is not a known key: {f'choose from {said}' if known else 'there is none here'}")
+            raise SpecError(f"{prefix}{key} is not a known key: {choose(key, known, str, 30)}")
 
 
 def typed(value: Any, kind: Any, path: str, what: str) -> Any:
@@ -108,7 +99,7 @@ def text(value: Any, path: str) -> str:
 def number(value: Any, path: str) -> float:
     """A finite number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise SpecError(f"{path} = {show(value)}: must be a number")
+        raise SpecError(f"{path} = {show(value)}: must be a number{meant_number(value)}")
     try:
         number = float(value)
     except OverflowError:

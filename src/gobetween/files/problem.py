@@ -9,20 +9,24 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, TypeVar
 
-from gobetween.core.problem import Problem
-from gobetween.core.question import Question
+from gobetween.core.evidence.guess import STAKE, Guess
+from gobetween.core.ground.registry import classes
+from gobetween.core.ground.value import parameters_of
+from gobetween.core.problem.cast import Cast, check_size, new_cast
+from gobetween.core.problem.problem import Problem
+from gobetween.core.question.question import Question
 from gobetween.errors import SpecError
-from gobetween.export import choices
-from gobetween.files.fields import naming, number, only, show, tables, text, typed, unique_name, whole
-from gobetween.files.rules import Named, family_in, parse_question, parse_rule
+from gobetween.export import choose, meant_number
+from gobetween.files.fields import naming, number, only, show, tables, text, typed, unique_names, whole
+from gobetween.files.rules import NamedRule, family_in, parse_question, parse_rule
 from gobetween.files.toml import read_toml
+from gobetween.names import as_declared
 
 T = TypeVar("T")
-Row = tuple[float | None, ...]
-"""A policy; None where a probability is not known, 0 of all arms outside a support."""
-PROBLEM_KEYS = ("family", "silent", "arms", "mediators")
+Row = tuple[float | None, ...]  # a policy; None where a probability is not known, 0 of all arms outside a support
+PROBLEM_KEYS = ("family", "silent", "arms", "mediators", "stake")
 RUN_KEYS = ("delta", "question", "sampling", "stopping", "runs", "seed", "max_steps")
-STUDY_KEYS = ("lease", "in_flight", "wait_for", "budget", "store", "notify")
+STUDY_KEYS = ("lease", "in_flight", "wait_for", "budget", "store", "notify", "inbox")
 KEYS = ("title", *PROBLEM_KEYS, *RUN_KEYS, *STUDY_KEYS)
 
 
@@ -33,21 +37,25 @@ class Spec:
     problem: Problem
     title: str
     settings: "Settings"
-    guessed: tuple[int, ...] = ()
-    """Mediators whose support alone is known: the problem has equal shares of it."""
+    guess: Guess | None = None
+    guessed: tuple[int, ...] = ()  # mediators whose policy is not known: the problem has equal shares of what they may pull
 
 
 @dataclass(frozen=True)
-class Cast:
-    """Arms and mediators as a file names them; None where it is silent."""
+class Roster:
+    """Arms and mediators as a file lists them; None where it says nothing."""
 
     arms: tuple[str, ...]
     means: tuple[float | None, ...]
     mediators: tuple[str, ...]
     policies: tuple["Row | None", ...]
-    costs: tuple[float, ...] | None
-    """1 for mediators without one; None if no mediator has one."""
+    costs: tuple[float, ...] | None  # 1 for mediators without one; None if no mediator has one
     contacts: tuple[str, ...]
+    guess: Guess | None = None  # where arms have a mean and how sure that is
+
+    def cast(self, silent: bool) -> Cast:
+        """The same, checked."""
+        return new_cast(self.arms, dict(zip(self.mediators, self.policies, strict=True)), self.costs, silent)
 
 
 @dataclass(frozen=True)
@@ -69,8 +77,8 @@ class Settings:
     """How the problem is to be run; empty or None where the file is silent."""
 
     delta: tuple[float, ...]
-    sampling: tuple[Named, ...]
-    stopping: tuple[Named, ...]
+    sampling: tuple[NamedRule, ...]
+    stopping: tuple[NamedRule, ...]
     runs: int | None
     seed: int | None
     max_steps: int | None
@@ -84,14 +92,33 @@ def read_spec(path: str | PathLike[str]) -> Spec:
 
 
 def parse_spec(data: Mapping[str, Any], source: str, guess: bool = False) -> Spec:
-    """Check nested dicts; `source` opens every message. guess: let a support stand for equal shares of its arms."""
+    """Check nested dicts; `source` opens every message. guess: where a policy is not known, take equal shares."""
     with naming(source):
-        only(data, KEYS, "")
-        title, cast = text(data.get("title", ""), "title"), parse_cast(data)
-        guessed = tuple(i for i, row in enumerate(cast.policies) if row is not None and None in row)
+        only_known(data)
+        title, roster = text(data.get("title", ""), "title"), parse_roster(data)
+        guessed = tuple(i for i, row in enumerate(roster.policies) if row is None or None in row)
         if guess:
-            cast = replace(cast, policies=tuple(None if row is None else equal_shares(row) for row in cast.policies))
-        return Spec(_problem(data, cast), title, parse_settings(data), guessed)
+            nothing = (None,) * len(roster.arms)
+            roster = replace(roster, policies=tuple(equal_shares(row or nothing) for row in roster.policies))
+        return Spec(_problem(data, roster), title, parse_settings(data), roster.guess, guessed)
+
+
+def only_known(data: Mapping[str, Any]) -> None:
+    """Refuse keys that a file does not have; a parameter of its family has its place there."""
+    named = data.get("family")
+    kind = classes("family").get(named) if isinstance(named, str) else None
+    beside = {
+        key: show(value) for key, value in data.items() if key not in KEYS and kind is not None and _is_of(kind, key, value)
+    }
+    for key in beside:
+        table = f'family = {{ name = "{named}", {", ".join(f"{one} = {value}" for one, value in beside.items())} }}'
+        raise SpecError(f"{key} is a parameter of the family: write {table}")
+    only(data, KEYS, "")
+
+
+def _is_of(kind: Any, key: str, value: Any) -> bool:
+    """Is a key a parameter of a family, also in another spelling of it?"""
+    return key in (*parameters_of(kind), *parameters_of(kind.spelled({"name": kind.name, key: value})))
 
 
 def equal_shares(row: Row) -> Row:
@@ -100,24 +127,25 @@ def equal_shares(row: Row) -> Row:
     return tuple(1.0 / unknown if p is None else p for p in row)
 
 
-def parse_problem(data: Mapping[str, Any]) -> Problem:
-    """The problem that a file or a part of it describes: every mean and every policy must be there."""
-    return _problem(data, parse_cast(data))
+def parse_problem(data: Mapping[str, Any]) -> tuple[Problem, Guess | None]:
+    """The problem that a file or a part of it describes: every mean and every policy must be there; and its guess."""
+    roster = parse_roster(data)
+    return _problem(data, roster), roster.guess
 
 
-def _problem(data: Mapping[str, Any], cast: Cast) -> Problem:
+def _problem(data: Mapping[str, Any], roster: Roster) -> Problem:
     family = family_in(data)
-    means = [_there(mean, f"arms[{i}].mean", "a guess of each arm's mean") for i, mean in enumerate(cast.means)]
+    means = [_there(mean, f"arms[{i}].mean", "a guess of each arm's mean") for i, mean in enumerate(roster.means)]
     words = "how often each mediator pulls each arm"
-    policies = [_there(_whole(row), f"mediators[{i}].policy", words) for i, row in enumerate(cast.policies)]
+    policies = [_there(_whole(row), f"mediators[{i}].policy", words) for i, row in enumerate(roster.policies)]
     return Problem(
         means,
         policies or None,
         family=family,
-        costs=cast.costs,
+        costs=roster.costs,
         silent=typed(data.get("silent", False), bool, "silent", "true or false"),
-        arms=cast.arms,
-        mediators=cast.mediators or None,
+        arms=roster.arms,
+        mediators=roster.mediators or None,
     )
 
 
@@ -159,7 +187,7 @@ def parse_budget(value: Any) -> Budget:
     return Budget(queries, None if cost is None else float(cost))
 
 
-def _rules(data: Mapping[str, Any], side: str) -> tuple[Named, ...]:
+def _rules(data: Mapping[str, Any], side: str) -> tuple[NamedRule, ...]:
     """One rule or a list of them, with names that differ."""
     value = data.get(side, [])
     if not isinstance(value, list):
@@ -182,26 +210,38 @@ def parse_deltas(value: Any) -> tuple[float, ...]:
     return deltas
 
 
-def parse_cast(data: Mapping[str, Any]) -> Cast:
+def parse_roster(data: Mapping[str, Any]) -> Roster:
     """Arms and mediators; a file without mediators has none."""
-    arms: list[str] = []
-    means: list[float | None] = []
-    for i, table in enumerate(tables(data, "arms")):
-        only(table, ("name", "mean"), f"arms[{i}].")
-        arms.append(unique_name(table, f"arm {i + 1}", arms, f"arms[{i}]"))
-        means.append(number(table["mean"], f"arms[{i}].mean") if "mean" in table else None)
+    listed = tables(data, "arms")
     given = tables(data, "mediators") if "mediators" in data else []
-    mediators: list[str] = []
-    policies: list[Row | None] = []
+    check_size(len(listed), len(given))
+    means: list[float | None] = []
+    for i, table in enumerate(listed):
+        only(table, ("name", "mean", "spread"), f"arms[{i}].")
+        means.append(number(table["mean"], f"arms[{i}].mean") if "mean" in table else None)
     for i, table in enumerate(given):
-        path = f"mediators[{i}]"
-        only(table, ("name", "policy", "support", "cost", "contact"), f"{path}.")
-        mediators.append(unique_name(table, f"mediator {i + 1}", mediators, path))
-        policies.append(_policy(table, arms, path))
+        only(table, ("name", "policy", "support", "cost", "contact"), f"mediators[{i}].")
+    arms, mediators = unique_names(listed, "arms"), unique_names(given, "mediators")
+    policies = [_policy(table, arms, f"mediators[{i}]") for i, table in enumerate(given)]
     costs = tuple(number(table.get("cost", 1.0), f"mediators[{i}].cost") for i, table in enumerate(given))
     contacts = (text(t.get("contact", ""), f"mediators[{i}].contact") for i, t in enumerate(given))
     said = any("cost" in table for table in given)
-    return Cast(tuple(arms), tuple(means), tuple(mediators), tuple(policies), costs if said else None, tuple(contacts))
+    people = tuple(mediators), tuple(policies), costs if said else None, tuple(contacts)
+    return Roster(tuple(arms), tuple(means), *people, _guess(data, listed))
+
+
+def _guess(data: Mapping[str, Any], arms: Sequence[Mapping[str, Any]]) -> Guess | None:
+    """What the arms' means and spreads guess; None where no arm has a spread."""
+    if not any("spread" in arm for arm in arms):
+        if "stake" in data:
+            raise SpecError("stake: there is no guess to stake on: give each arm a mean and a spread, or leave it out")
+        return None
+    for key in ("mean", "spread"):
+        for i, arm in enumerate(arms):
+            if key not in arm:
+                raise SpecError(f"arms[{i}].{key} is missing: a guess needs mean and spread of each arm")
+    means, spreads = ([number(arm[key], f"arms[{i}].{key}") for i, arm in enumerate(arms)] for key in ("mean", "spread"))
+    return Guess(means, spreads, number(data.get("stake", STAKE), "stake"))
 
 
 def _policy(table: Mapping[str, Any], arms: Sequence[str], path: str) -> Row | None:
@@ -218,6 +258,7 @@ def parse_policy(value: Any, arms: Sequence[str], path: str) -> Row | None:
     (others are 0); a list of names is a support.
     """
     if isinstance(value, Mapping):
+        value = dict(zip(as_declared(value, arms), value.values(), strict=True))
         only(value, arms, f"{path}.")
         return tuple(number(value.get(arm, 0.0), f"{path}.{arm}") for arm in arms)
     if isinstance(value, list) and value and all(isinstance(name, str) for name in value):
@@ -236,7 +277,8 @@ def parse_support(value: Any, arms: Sequence[str], path: str) -> Row | None:
     """The names of the arms that a mediator may pull; all of them say nothing."""
     if not isinstance(value, list) or not value:
         raise SpecError(f"{path} = {show(value)}: must be a list with the names of the arms that this mediator may pull")
-    for i, name in enumerate(value):
-        if name not in arms:
-            raise SpecError(f"{path}[{i}] = {show(name)} is no arm: choose from {choices(name, arms)}")
-    return None if set(value) == set(arms) else tuple(None if arm in value else 0.0 for arm in arms)
+    found, known = as_declared(value, arms), set(arms)
+    for i, name in enumerate(found):
+        if not isinstance(name, str) or name not in known:
+            raise SpecError(f"{path}[{i}] = {show(name)} is no arm{meant_number(name) or f': {choose(name, arms)}'}")
+    return None if set(found) == known else tuple(None if arm in found else 0.0 for arm in arms)

@@ -1,23 +1,20 @@
 """Rules and families ↔ words and tables: what files, commands and saved learners call them, all from the registry."""
 
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, NamedTuple
 
-from gobetween.core.families import DEFAULT
-from gobetween.core.family import Family
-from gobetween.core.question import Question
-from gobetween.core.registry import classes, find, words
-from gobetween.core.rule import parameters_of
-from gobetween.core.stopping import EProcess
-from gobetween.core.unknown import UNKNOWN
+from gobetween.core.evidence.guess import Guess
+from gobetween.core.ground.registry import classes, default_word, find, words
+from gobetween.core.ground.value import parameters_of
+from gobetween.core.question.question import Question
+from gobetween.core.reward.families import DEFAULT
+from gobetween.core.reward.family import Family
+from gobetween.core.reward.unknown_sigma import UNKNOWN
 from gobetween.errors import Fix, GoBetweenError, SpecError
+from gobetween.export import choose
 from gobetween.files.fields import number, show, typed
 
-#: Parameters that are no longer there, with the value that saved learners may still state.
-_GONE = {"start": "uniform"}
-#: Parameters that have come since, with what rules were before.
-_BEFORE: Mapping[str, dict[str, Any]] = {EProcess.name: dict(EProcess.words["pairs"])}
 _WHAT: Mapping[Any, str] = {
     bool: "true or false",
     float: "a number",
@@ -27,25 +24,25 @@ _WHAT: Mapping[Any, str] = {
 }
 
 
-class Named(NamedTuple):
+class NamedRule(NamedTuple):
     """A rule and what a table calls it."""
 
     name: str
     rule: Any
 
 
-def default(side: str) -> Named:
+def default(side: str) -> NamedRule:
     """What is used when nothing is said."""
-    return Named(*next(iter(words(side).items())))
+    return NamedRule(*default_word(side))
 
 
-def parse_rule(value: Any, side: str, path: str) -> Named:
+def parse_rule(value: Any, side: str, path: str) -> NamedRule:
     """A rule of one side, "sampling" or "stopping": a word, or a table with `rule`, parameters and perhaps a `name`."""
     if isinstance(value, str):
         if value not in (known := words(side)):
             find_kind(side, value, path)  # says why, if it was announced and cannot be loaded
-            raise SpecError(f"{path} = {value!r}: choose one of {', '.join(known)}, or a table with a rule", fix=Fix("plugin"))
-        return Named(value, words(side)[value])
+            raise SpecError(f"{path} = {value!r}: {choose(value, known, str, 20)}, or a table with a rule", fix=Fix("plugin"))
+        return NamedRule(value, words(side)[value])
     if not isinstance(value, Mapping):
         raise SpecError(f"{path} = {value!r}: must be the name of a rule or a table with a rule")
     if "rule" not in value:
@@ -53,12 +50,14 @@ def parse_rule(value: Any, side: str, path: str) -> Named:
     kind = find_kind(side, value["rule"], path) if isinstance(value["rule"], str) else None
     if kind is None:
         came = f" (it came from {value['from']})" if isinstance(value.get("from"), str) else ""
-        raise SpecError(f"{path}.rule = {value['rule']!r}{came}: choose one of {', '.join(classes(side))}", fix=Fix("plugin"))
+        raise SpecError(
+            f"{path}.rule = {value['rule']!r}{came}: {choose(value['rule'], classes(side), str)}", fix=Fix("plugin")
+        )
     name = value.get("name", "")
     if not isinstance(name, str):
         raise SpecError(f"{path}.name = {name!r}: must be a string")
     rule = build(kind, {k: v for k, v in value.items() if k not in ("rule", "name", "from")}, path, ("rule", "name"))
-    return Named(name or word(rule), rule)
+    return NamedRule(name or word(rule), rule)
 
 
 def parse_question(value: Any, path: str) -> Question:
@@ -67,7 +66,7 @@ def parse_question(value: Any, path: str) -> Question:
     name = table.get("name")
     kind = find_kind("question", name, path) if isinstance(name, str) else None
     if kind is None:
-        raise SpecError(f"{path} = {show(name)}: choose one of {', '.join(classes('question'))}")
+        raise SpecError(f"{path} = {show(name)}: {choose(name, classes('question'), str)}")
     if any(key not in table for key in parameters_of(kind)):
         keys = parameters_of(kind)
         short, long = ",".join(f"{key}=…" for key in keys), ", ".join(f"{key} = …" for key in keys)
@@ -90,6 +89,11 @@ def table_of(text: str) -> dict[str, object]:
     return table
 
 
+def guessing(rule: NamedRule, guess: Guess | None) -> NamedRule:
+    """The stopping rule with a guess, if it is one that takes them; comparisons may name others."""
+    return rule._replace(rule=rule.rule.guessing(guess)) if rule.rule.guesses else rule
+
+
 def find_kind(side: str, name: str, path: str) -> type[Any] | None:
     """The class of that name; None if there is none, an error if it is announced and cannot be loaded."""
     try:
@@ -104,7 +108,7 @@ def build(kind: type[Any], parameters: Mapping[str, Any], path: str, beside: tup
     found: dict[str, Any] = {}
     for key, value in parameters.items():
         if key not in known:
-            raise SpecError(f"{path}.{key} is not a known key: choose from {', '.join([*beside, *known])}")
+            raise SpecError(f"{path}.{key} is not a known key: {choose(key, [*beside, *known], str)}")
         wanted = _wanted(hints.get(key))
         if wanted is float:
             found[key] = number(value, f"{path}.{key}")
@@ -150,29 +154,33 @@ def _stated(rule: Any) -> dict[str, Any]:
 
 
 def rule_to_dict(rule: Any) -> dict[str, Any]:
-    """JSON-safe, with every parameter; None stands for a default that depends on the problem."""
-    values = asdict(rule) if is_dataclass(rule) and not isinstance(rule, type) else rule._asdict()
-    shown = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
-    return {"rule": rule.name, **_from(rule), **shown}
+    """JSON-safe, with every parameter (those `if_said` only then); None stands for a default that depends on the problem."""
+    told = [name for name in parameters_of(type(rule)) if getattr(rule, name) is not None or name not in _if_said(rule)]
+    return {"rule": rule.name, **_from(rule), **{name: _plain(getattr(rule, name)) for name in told}}
+
+
+def _if_said(rule: Any) -> set[str]:
+    return {part.name for part in fields(rule) if "if_said" in part.metadata} if is_dataclass(rule) else set()
+
+
+def _plain(value: Any) -> Any:
+    """A parameter, JSON-safe."""
+    return list(value) if isinstance(value, tuple) else value.to_dict() if hasattr(value, "to_dict") else value
 
 
 def rule_from_dict(data: Mapping[str, Any], side: str) -> Any:
     """The rule that `rule_to_dict` described."""
-    return parse_rule({key: value for key, value in present(data).items() if value is not None}, side, side).rule
-
-
-def present(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A saved rule as it is called now: without parameters that are gone, with those that have come."""
-    kept = {key: value for key, value in data.items() if _GONE.get(key) != value}
-    return _BEFORE.get(str(kept.get("rule")), {}) | kept
+    return parse_rule({key: value for key, value in data.items() if value is not None}, side, side).rule
 
 
 def _from(rule: Any) -> dict[str, str]:
     """Where a rule of someone else's came from, for the day when it is no longer there."""
     kind = type(rule)
+    if kind.__module__.startswith("gobetween."):
+        return {}
     if find("sampling", rule.name) is not kind and find("stopping", rule.name) is not kind:
         raise SpecError(f"{kind.__name__} cannot be saved: put @gb.register above its class, so that it is found again")
-    return {} if kind.__module__.startswith("gobetween.") else {"from": f"{kind.__module__}.{kind.__qualname__}"}
+    return {"from": f"{kind.__module__}.{kind.__qualname__}"}
 
 
 def family_in(data: Mapping[str, Any]) -> Family:
@@ -190,8 +198,7 @@ def parse_family(value: Any) -> Family:
     name = table["name"]
     kind = find_kind("family", name, "family") if isinstance(name, str) else None
     if kind is None:
-        known = ", ".join(classes("family"))
-        raise SpecError(f"family.name = {show(name)}: choose one of {known}", fix=Fix("plugin"))
+        raise SpecError(f"family.name = {show(name)}: {choose(name, classes('family'), str, 20)}", fix=Fix("plugin"))
     meant = kind.spelled(table)
     beside = ("name",) if meant is kind else ("name", "sigma")
     family: Family = build(meant, {key: value for key, value in table.items() if key not in beside}, "family", beside)

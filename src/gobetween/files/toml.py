@@ -5,10 +5,12 @@ import re
 import tomllib
 from functools import lru_cache
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
-from gobetween.errors import SpecError
-from gobetween.files.paths import path_of
+from gobetween.errors import Fix, SpecError
+from gobetween.export import meant_number
+from gobetween.files.paths import LOGS, PACKED, WORKBOOKS, text_of
 
 LARGEST = 32_000_000  # bytes: more than 1,000 mediators with policies over 1,000 arms
 DEEPEST = 50  # tables inside tables
@@ -17,13 +19,28 @@ _PART = r"""(?:"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|[\w-]++)"""
 _LONG_KEY = re.compile(rf"(?<![\w\"'-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{DEEPEST}}}")
 #: A line, or a few, that give a key a long list of numbers.
 _NUMBERS = re.compile(r"^([\w-]++[ \t]*+=[ \t]*+)(\[[-+.0-9eE,\s]{1000,}+\])[ \t]*+$", re.MULTILINE)
+CURLY = "“”„‟‘’‚‛«»"  # quotes that word processors put in place of " and '
 _MARK = "\ue000"  # stands for a list that was read apart
 _MARKS = (_MARK, "\\u", "\\U")  # how a text may have it already
 
 
 def read_toml(path: str | PathLike[str]) -> dict[str, Any]:
     """The file as nested dicts, which are not to be changed; syntax errors say the line."""
-    return _parsed(str(path), _text(path))
+    try:
+        text = text_of(path, LARGEST, "a file that people write is smaller")
+        return _parsed(str(path), text.replace("\r\n", "\n").replace("\r", "\n"))
+    except SpecError as error:
+        raise _of_another_kind(Path(path), error) from None
+
+
+def _of_another_kind(path: Path, error: SpecError) -> SpecError:
+    """What is said instead of a file that is not TOML by its name either."""
+    suffix = path.suffix.lower()
+    if (suffix in LOGS or suffix in PACKED) and "such file" not in error.what:
+        return SpecError(f"{path}: is a log by its name, and not TOML", fix=Fix("log", str(path)))
+    if suffix in WORKBOOKS:
+        return SpecError(f"{path}: is a workbook, and not TOML: save what it holds as text")
+    return error
 
 
 @lru_cache(maxsize=1)  # a command looks at its file before it reads it
@@ -45,7 +62,7 @@ def _loaded(path: str, text: str) -> dict[str, Any]:
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise SpecError(f"{path}: not valid TOML: {error}") from None
+        raise SpecError(f"{path}: not valid TOML: {error}{_meant(text, str(error))}") from None
     except (ValueError, RecursionError):
         raise deep from None
     if _is_deep(data):
@@ -68,18 +85,14 @@ def _filled(value: Any, lists: list[list[Any]]) -> Any:
     return [_filled(item, lists) for item in value] if isinstance(value, list) else value
 
 
-def _text(path: str | PathLike[str]) -> str:
-    place = path_of(path)
-    try:
-        if place.stat().st_size > LARGEST:
-            raise SpecError(f"{path}: is larger than {LARGEST // 1_000_000} MB: a file that people write is smaller")
-        return place.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise SpecError(f"{path}: no such file") from None
-    except UnicodeDecodeError:
-        raise SpecError(f"{path}: not a text file in UTF-8") from None
-    except OSError as error:
-        raise SpecError(f"{path}: cannot be read ({error.strerror})") from None
+def _meant(text: str, message: str) -> str:
+    """What is said beside an error of TOML's where its line has quotes of a word processor, or a number such as 5%."""
+    found = re.search(r"at line (\d+)", message)
+    line = text.split("\n")[int(found[1]) - 1] if found else ""
+    marks = [mark for mark in line if mark in CURLY]
+    if marks:
+        return f": its typographic quote {marks[0]} is none of TOML's: write \" instead"
+    return meant_number(line.partition("=")[2].partition("#")[0])
 
 
 def _is_deep(data: dict[str, Any]) -> bool:

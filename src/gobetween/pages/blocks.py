@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+LONG = 24  # letters of a word that may be broken
+
 
 @dataclass(frozen=True)
 class Text:
@@ -24,6 +26,11 @@ class Grid:
     rows: Sequence[Sequence[str]]
     words: Sequence[str] = ()
 
+    def look(self, i: int, cell: str) -> str:
+        """The classes of a cell: words stand left, and a long word may be broken."""
+        words = bool(not self.header or not self.header[i] or self.header[i] in self.words)
+        return " ".join(["words"] * words + ["long"] * any(len(word) > LONG for word in cell.split()))
+
     def grouped(self) -> list[list[str]]:
         """The rows as they are shown: a row that begins like the one before leaves its first cell empty."""
         before = [None, *(row[0] for row in self.rows)]
@@ -32,11 +39,12 @@ class Grid:
 
 @dataclass(frozen=True)
 class Picture:
-    """A Plotly figure with a caption and a name for its file."""
+    """A drawing (SVG) or a Plotly figure, with a caption, a name for its file and a heading, unless the figure has one."""
 
     name: str
     figure: Any
     caption: str
+    title: str = ""
 
 
 Block = Text | Grid | Picture

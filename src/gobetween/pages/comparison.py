@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from gobetween.core.voice import family_words
 from gobetween.export import numbered
 from gobetween.pages.blocks import Grid, Picture, Section, Text
 from gobetween.pages.figures import INK, MARKS, TONES, delta_words, dress, graph_objects, label, named_axis, stopping_times
 from gobetween.simulation.comparison import Comparison
 from gobetween.simulation.results import Results
 from gobetween.simulation.runs import query_bounds
+from gobetween.words.verdict import family_words
 
 PAIRED = (
     "Differences and ratios are of pairs of runs that share random numbers; ±: 95% intervals, by Student's t over chunks of "

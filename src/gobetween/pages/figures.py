@@ -7,16 +7,18 @@ import html
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gobetween.core.bound import binary_kl
-from gobetween.core.evidence import ArmReport
+from gobetween.core.bound.lower_bound import binary_kl
 from gobetween.errors import GoBetweenError
-from gobetween.paper.trace import Trace
-from gobetween.simulation.runs import Runs
+
+if TYPE_CHECKING:
+    from gobetween.core.verdict.evidence_report import ArmReport
+    from gobetween.paper.trace import Trace
+    from gobetween.simulation.runs import Runs
 
 TONES = ("#14344f", "#a8571b", "#6d93ad", "#d3a76b", "#3f3f3f", "#9a9a9a")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
@@ -32,11 +34,10 @@ DARK = dict(
     )
 )
 LINE, LINES = 22, 3  # letters on a line of a name beside an axis, and lines
-DATES = {"type": "date"}
 SERIES = 6  # that differ in tone and dash
 
 
-def stopping_times(results: Mapping[str, Runs], bounds: Mapping[str, Sequence[float]], title: str = "") -> Any:
+def stopping_times(results: "Mapping[str, Runs]", bounds: Mapping[str, Sequence[float]], title: str = "") -> Any:
     """Distributions of τ for each risk: box = middle half, whiskers = 10% and 90%, a bar = the lower bound kl(δ, 1−δ)T*."""
     go = graph_objects()
     figure = go.Figure()
@@ -79,7 +80,7 @@ def ratio_to_bound(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]
     return dress(figure, title, "risk δ of a wrong answer", "mean queries / ln(1/δ) (log scale)", x=x, y=log_axis(spread))
 
 
-def evidence(trace: Trace, title: str = "") -> Any:
+def evidence(trace: "Trace", title: str = "") -> Any:
     """Along one run: Z(t) against the paper's threshold, and ln E against ln((K−1)/δ)."""
     go = graph_objects()
     figure = go.Figure()
@@ -98,29 +99,14 @@ def evidence(trace: Trace, title: str = "") -> Any:
     return dress(figure, title, "queries t", "evidence for the leader (nats)")
 
 
-def evidence_trail(
-    trail: Sequence[tuple[Any, float, float]], title: str = "", x_name: str = "counted answers", dates: bool = False
-) -> Any:
-    """Along a live study or a log: counted answers or moments, the rule's statistic and its threshold."""
+def evidence_trail(trail: Sequence[tuple[int, float, float]], title: str = "", x_name: str = "counted answers") -> Any:
+    """Along a live study or a log: counted answers, the rule's statistic and its threshold."""
     go = graph_objects()
     figure = go.Figure()
     place, statistic, threshold = zip(*trail, strict=True)
     figure.add_scatter(x=place, y=statistic, name="evidence", **line_style(0, marks=False))
     figure.add_scatter(x=place, y=threshold, name="threshold", **line_style(0, marks=False, dash="dot"))
-    return dress(figure, title, x_name, "evidence for the leader (nats)", x=DATES if dates else _whole(place))
-
-
-def queries_over_time(series: Mapping[str, tuple[Sequence[str], Sequence[int]]], title: str = "", x_name: str = "time") -> Any:
-    """Cumulative queries: for each mediator moments and how many it had been asked by then; no more series than SERIES."""
-    go = graph_objects()
-    figure = go.Figure()
-    for i, (name, (moments, counts)) in enumerate(series.items()):
-        style = line_style(i, marks=False)
-        figure.add_scatter(
-            x=list(moments), y=list(counts), name=label(name), **style | {"line": style["line"] | {"shape": "hv"}}
-        )
-    most = _whole([count for _, counts in series.values() for count in counts])
-    return dress(figure, title, x_name, "queries so far", x=DATES, y={"rangemode": "tozero"} | most)
+    return dress(figure, title, x_name, "evidence for the leader (nats)", x={"dtick": 1} if max(place) < 10 else {})
 
 
 def mediator_shares(names: Sequence[str], shares: ArrayLike, omega: ArrayLike, title: str = "") -> Any:
@@ -133,7 +119,7 @@ def arm_shares(names: Sequence[str], shares: ArrayLike, weights: ArrayLike, titl
     return _bars(names, shares, weights, ("pulled", "optimal πᵀω*"), title, "arm", "share of queries")
 
 
-def estimates(arms: Sequence[ArmReport], means: Sequence[float] | None = None, title: str = "") -> Any:
+def estimates(arms: "Sequence[ArmReport]", means: Sequence[float] | None = None, title: str = "") -> Any:
     """Estimated means with their confidence sequences, which hold at all times together; they are not the stopping rule."""
     go = graph_objects()
     seen = [arm for arm in arms if arm.estimate is not None]
@@ -224,11 +210,6 @@ def _bars(
     return dress(figure, title, y_name, x_name, x=x, y=named_axis(labels), rows=max(_lines(labels), 2 * len(labels)))
 
 
-def _whole(counts: Sequence[int]) -> dict[str, Any]:
-    """Few things are counted one by one: no tick says 1.5."""
-    return {"dtick": 1} if max(counts, default=0) < 10 else {}
-
-
 def line_style(i: int, marks: bool = True, dash: str | None = None) -> dict[str, Any]:
     """How the i-th series is drawn: by tone, dash and marker."""
     style: dict[str, Any] = {"line": {"color": TONES[i % 6], "dash": dash or DASHES[i % 6], "width": 2}}
@@ -236,7 +217,7 @@ def line_style(i: int, marks: bool = True, dash: str | None = None) -> dict[str,
 
 
 def dress(figure: Any, title: str, x_name: str, y_name: str, x: Any = None, y: Any = None, rows: int = 0) -> Any:
-    """One look for all; as high as so many rows of text need. Title and legend keep clear of the axes, however long."""
+    """One style for all; as high as so many rows of text need. Title and legend keep clear of the axes, however long."""
     axis = {
         "gridcolor": GRID, "zeroline": False, "linecolor": INK, "ticks": "outside", "automargin": True,
         "exponentformat": "none", "separatethousands": True,
@@ -282,12 +263,8 @@ def _lines(labels: Sequence[str]) -> int:
 
 def named_axis(labels: Sequence[str]) -> dict[str, Any]:
     """Names from top to bottom, at the places 0, 1, 2 …"""
-    return {
-        "tickmode": "array",
-        "tickvals": list(range(len(labels))),
-        "ticktext": list(labels),
-        "range": [len(labels) - 0.5, -0.5],
-    }
+    places = {"tickvals": list(range(len(labels))), "range": [len(labels) - 0.5, -0.5]}
+    return {"tickmode": "array", "ticktext": list(labels), **places}
 
 
 def log_axis(values: Iterable[float]) -> dict[str, Any]:

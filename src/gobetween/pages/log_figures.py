@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.core.evidence import mean_intervals
-from gobetween.logs.course import Stretch
-from gobetween.logs.report import LogReport
+from gobetween.core.verdict.evidence_report import mean_intervals
+from gobetween.logs.analysis.report import LogReport
+from gobetween.logs.analysis.timeline import Stretch
 from gobetween.pages.blocks import Block, Picture
 from gobetween.pages.figures import INK, SERIES, dress, graph_objects, label, line_style
 
@@ -54,7 +54,7 @@ def _means(found: LogReport, arms: list[int]) -> Any:
         n, S = np.array([s.N_a[a] for s in found.stretches]), np.array([s.S_a[a] for s in found.stretches])
         seen = np.flatnonzero(n)
         mean, ends = S[seen] / n[seen], mean_intervals(found.law, n[seen], S[seen], limit)
-        up, down = (np.where(np.isfinite(gap), gap, 0.0) for gap in (ends[:, 1] - mean, mean - ends[:, 0]))
+        up, down = (np.where(np.isfinite(length), length, 0.0) for length in (ends[:, 1] - mean, mean - ends[:, 0]))
         figure.add_scatter(
             x=[_middle(found.stretches[k]) for k in seen], y=mean, name=label(found.arms[a].arm), mode="lines+markers",
             error_y={"type": "data", "symmetric": False, "array": up, "arrayminus": down, "thickness": 1},

@@ -5,14 +5,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gobetween.core.evidence import ArmReport
-from gobetween.core.types import Ints
+from gobetween.core.ground.types import Ints
+from gobetween.core.verdict.evidence_report import ArmReport
 from gobetween.export import numbered
-from gobetween.logs.cells import MeanCell, PolicyShare, policy_shares
-from gobetween.logs.report import LogReport
+from gobetween.logs.analysis.breakdown import MeanCell, PolicyShare, policy_shares
+from gobetween.logs.analysis.report import LogReport
 from gobetween.pages.blocks import Block, Grid, Text
+from gobetween.words.logs import any_of
 
-TOP, TOP_MEDIATORS, TOP_ARMS = 25, 12, 8  # arms in a table, mediators in one, and arms of each of them, or mediators alike
+TOP, TOP_MEDIATORS, TOP_ARMS = 25, 12, 8  # arms in a table, mediators in one, and arms of each of them
 ELSEWHERE = "which JSON and CSV have"
 
 
@@ -46,16 +47,6 @@ def _interval(low: float, high: float) -> str:
     if math.isinf(low) and math.isinf(high):
         return ""  # nothing is known
     return " to ".join("…" if not math.isfinite(end) else f"{end:.4g}" for end in (low, high))
-
-
-def any_of(names: Sequence[str]) -> str:
-    """One mediator, or any of some."""
-    if len(names) == 1:
-        return repr(names[0])
-    shown = [repr(name) for name in names[:TOP_ARMS]]
-    if len(names) > TOP_ARMS:
-        return f"any of {', '.join(shown)} and {len(names) - TOP_ARMS:,} more"
-    return f"any of {', '.join(shown[:-1])} or {shown[-1]}"
 
 
 def advice_blocks(found: LogReport) -> list[Block]:

@@ -1,12 +1,18 @@
 """The page of a plan: what an experiment needs at least, whom to ask, who is not needed."""
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from gobetween.core.voice import family_words, question_words
+import numpy as np
+
 from gobetween.export import listed, numbered
-from gobetween.pages import design
+from gobetween.pages import svg, what_if
 from gobetween.pages.blocks import Block, Grid, Section, Text
+from gobetween.pages.svg import Row
 from gobetween.simulation.plan import Plan, QuestionPlan
+from gobetween.words.numbers import amount, percent, rough
+from gobetween.words.verdict import family_words, question_words
 
 BAR = 16
 MOST_DELTAS = 3  # columns of expected queries
@@ -17,13 +23,15 @@ def title_of(title: str, plan: Plan | QuestionPlan) -> str:
     return title or f"{numbered(plan.problem.K, 'arm')}, {numbered(plan.problem.E, 'mediator')}"
 
 
-def sections(plan: Plan, drawn: bool = False) -> list[Section]:
-    """Facts, targets, mediators, arms, what would change the cost, remarks; with figures where a report is written."""
+def sections(plan: Plan | QuestionPlan, drawn: bool = False) -> list[Section]:
+    """Facts, targets, mediators, arms, what would change the cost, notes; with figures where a report is written."""
+    if isinstance(plan, QuestionPlan):
+        return question_sections(plan)
     if plan.bound.status == "tie":
         names = " and ".join(plan.best_arms)
         return [Section("", [Text(f"{names} share the best mean: no number of queries can tell which is best (T* = ∞).")])]
     parts = [Section("", _facts(plan)), _targets(plan), _mediators(plan), _arms(plan)]
-    return [part for part in (*parts, *design.sections(plan, drawn), Section("", _notes(plan))) if part.blocks]
+    return [part for part in (*parts, *what_if.sections(plan, drawn), Section("", _notes(plan))) if part.blocks]
 
 
 def question_sections(plan: QuestionPlan) -> list[Section]:
@@ -38,7 +46,8 @@ def question_sections(plan: QuestionPlan) -> list[Section]:
         ("Hardest", " against ".join(plan.hardest)),
         ("T*", f"{bound.T_star:.6g} {plan.unit} for each unit of kl(δ, 1−δ) ≈ ln(1/δ)"),
     ]
-    parts = [Section("", [Grid((), facts)]), _targets(plan), _mediators(plan), _arms(plan), Section("", _supported(plan))]
+    first = Section("", [Grid((), facts), *map(Text, _supported(plan))])
+    parts = [first, _targets(plan), _mediators(plan), _arms(plan)]
     return [part for part in parts if part.blocks]
 
 
@@ -51,7 +60,7 @@ def _facts(plan: Plan) -> list[Block]:
         ("T*", f"{bound.T_star:.6g} {plan.unit} for each unit of kl(δ, 1−δ) ≈ ln(1/δ)"),
         ("Price of mediation", _price(plan)),
     ]
-    blocks: list[Block] = [Grid((), facts)]
+    blocks: list[Block] = [Grid((), facts), *map(Text, _supported(plan))]
     if bound.is_proxy:
         blocks.append(Text("Rewards are only known to be bounded: T* is a proxy that guides planning, not a lower bound."))
     if bound.status == "inexact":
@@ -75,9 +84,19 @@ def _targets(plan: Plan | QuestionPlan) -> Section:
     rows = []
     for delta in plan.deltas:
         cost = [f"{plan.bound.cost(delta):,.2f}"] if costly else []
-        rows.append([f"{delta:g}", *cost, f"{plan.bound.queries(delta):,.1f}"])
+        rows.append([f"{delta:g}", *cost, f"{plan.bound.queries(delta):,.1f}", *_ends(plan, delta)])
     columns = ["cost", "queries it pays for"] if costly else ["queries"]
-    return Section(heading, [Grid(["delta (risk of a wrong answer)", *columns], rows)])
+    ends = [f"{what}, best case", "worst case"] if plan.supported else []
+    return Section(heading, [Grid(["delta (risk of a wrong answer)", *columns, *ends], rows)])
+
+
+def _ends(plan: Plan | QuestionPlan, delta: float) -> list[str]:
+    """The least and the largest expected cost that unknown policies leave possible; none where all are known."""
+    if plan.supported is None:
+        return []
+    scale = plan.bound.cost(delta) / plan.bound.T_star
+    ends = scale * plan.supported.T_best, scale * plan.supported.T_without
+    return [f"{end:,.1f}" if math.isfinite(end) else "no limit" for end in ends]
 
 
 def _mediators(plan: Plan | QuestionPlan) -> Section:
@@ -91,7 +110,7 @@ def _mediators(plan: Plan | QuestionPlan) -> Section:
         counts = [f"{share * plan.bound.queries(delta):,.1f}" for delta in some]
         rows.append([name, f"{share:.2%}", *cost, *counts, _bar(share)])
     columns = ["share of queries", *(["share of cost"] if costly else []), *(f"at {delta:g}" for delta in some)]
-    return Section("Whom to ask, and how often for each delta", [Grid(["mediator", *columns, ""], rows)])
+    return Section("How often to ask each mediator", [Grid(["mediator", *columns, ""], rows)])
 
 
 def _arms(plan: Plan | QuestionPlan) -> Section:
@@ -115,29 +134,92 @@ def _notes(plan: Plan) -> list[Block]:
         others = [(names[e], float(w)) for e, w in enumerate(item.weights) if w > 0.0]
         mixture = " + ".join(f"{w:.3g} × {name}" for name, w in others)
         why = {
-            "duplicate": f"the same as {others[0][0] if others else 'nobody'}",
+            "duplicate": f"the same as {others[0][0] if others else 'none'}",
             "mixture": f"the same as {mixture}",
             "dominated": f"a query is worth no more than {mixture}, which costs no more" if others else "never pulls an arm",
         }[item.reason]
         lines.append(f"Not needed, whatever the means: {names[item.mediator]} ({why})")
     if not needless and not plan.problem.direct:
         lines.append("No mediator is superfluous for all means.")
-    return [*(Text(line) for line in lines), *_supported(plan)]
+    return [Text(line) for line in lines]
 
 
-def _supported(plan: Plan | QuestionPlan) -> list[Block]:
-    """What is not known where a support alone is declared, and what it can make of T*."""
+def _supported(plan: Plan | QuestionPlan, counts: str = "T*", scale: float = 1.0) -> list[str]:
+    """What is not known of some mediators, what the plan takes in its place, and between what T* lies, or `scale` times T*."""
     found, problem = plan.supported, plan.problem
     if found is None:
         return []
     one, who = len(found.mediators) == 1, listed([problem.mediators[e] for e in found.mediators])
-    pulls, it = ("pulls the arms of its support", "it") if one else ("pull the arms of their supports", "them")
-    without = f"at most {found.T_without:.6g}, as without {it}"
+    each, theirs, it = ("it", "its policy is", "it") if one else ("each", "their policies are", "them")
+    most = f"at most {scale * found.T_without:.6g} (as without {it})"
     if math.isinf(found.T_without):
-        without = "may be any number above that, for others do not pull all arms"
-    words = f"How often {who} {pulls} is not known, and the plan takes equal shares: whatever they are, T* is at least"
-    return [Text(f"{words} {found.T_best:.6g}, with the shares that suit best, and {without}.")]
+        most = "has no upper limit: mediators of known policy do not pull every arm"
+    least = f"{counts} is at least {scale * found.T_best:.6g} (the best case)"
+    assumed = (
+        f"How often {who} {'chooses' if one else 'choose'} each arm is not known: this plan is as if {each} chose uniformly"
+    )
+    return [f"{assumed} among the arms that it may pull. Whatever {theirs}, {least} and {most}."]
 
 
 def _bar(share: float) -> str:
     return "█" * round(BAR * share)
+
+
+@dataclass(frozen=True)
+class CostPage:
+    """What a study would cost, at a glance: for the risk that is asked for, for others, and by mediators."""
+
+    headline: str
+    texts: Sequence[str]
+    curve: str = ""
+    caption: str = ""
+    mediators: Sequence[Row] = ()
+
+
+def cost_page(plan: Plan) -> CostPage:
+    """Read a plan."""
+    if plan.bound.status == "tie":
+        return CostPage(f"{listed(plan.best_arms)} share the best mean: no number of queries can tell which is best", [])
+    delta, costly = plan.deltas[0], plan.unit == "cost"
+    queries, bound = plan.bound.queries(delta), plan.bound
+    cost = f", cost {amount(bound.cost(delta))}" if costly else ""
+    texts = ["This is the least that any method needs on average if your guesses are right; expect up to twice as much."]
+    texts += _supported(
+        plan, f"the least expected {'cost' if costly else 'number of queries'}", bound.cost(delta) / bound.T_star
+    )
+    if not plan.problem.direct and not plan.price.is_free:
+        texts.append(f"Acting through mediators takes {plan.price.ratio:.2g} times the queries of choosing directly.")
+    return CostPage(
+        f"At least {rough(queries):,} queries{cost} for a risk of {percent(delta)}",
+        texts,
+        _curve(plan, delta),
+        f"Least expected {plan.unit} for each risk of a wrong answer; half the risk costs little more.",
+        () if plan.problem.direct else _asked(plan),
+    )
+
+
+def _curve(plan: Plan, delta: float) -> str:
+    """The cost against δ, which falls toward the right on a logarithmic axis."""
+    ends = -math.log10(0.3), max(3.0, -math.log10(delta) + 0.5)
+
+    def cost(x: float) -> float:
+        return plan.bound.cost(10.0**-x)
+
+    top = 1.15 * cost(ends[1])
+    points = [((x - ends[0]) / (ends[1] - ends[0]), cost(x) / top) for x in np.linspace(*ends, 60).tolist()]
+    risks = [risk for risk in (0.2, 0.05, 0.01, 1e-3, 1e-4, 1e-6, 1e-9) if -math.log10(risk) <= ends[1]]
+    x_ticks = [((-math.log10(risk) - ends[0]) / (ends[1] - ends[0]), percent(risk)) for risk in risks]
+    y_ticks = [(y / top, amount(y)) for y in svg.ticks(0.0, top, 4) if 0.0 < y < 0.97 * top]
+    here = ((-math.log10(delta) - ends[0]) / (ends[1] - ends[0]), cost(-math.log10(delta)) / top)
+    words = f"The least expected {plan.unit} grows from {amount(cost(ends[0]))} at a risk of 30% to {amount(cost(ends[1]))}"
+    return svg.chart([(points, "accent")], x_ticks, y_ticks, words, end=here)
+
+
+def _asked(plan: Plan) -> list[Row]:
+    """Mediators by their share of the queries."""
+    shares = {name: float(plan.bound.omega[e]) for e, name in enumerate(plan.problem.mediators)}
+    ranked, most = sorted(shares, key=lambda name: -shares[name]), max(shares.values())
+    return [
+        Row(name, "" if shares[name] else "not needed", f"{shares[name]:.0%}", "", svg.share(shares[name], None, most, ""))
+        for name in ranked
+    ]

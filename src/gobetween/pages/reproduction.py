@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.core.bound import lower_bound
-from gobetween.core.geometry import price_of_mediation
-from gobetween.core.problem import Problem
+from gobetween.core.bound.geometry import price_of_mediation
+from gobetween.core.bound.lower_bound import lower_bound
+from gobetween.core.problem.problem import Problem
 from gobetween.errors import ResultsError
 from gobetween.export import numbered
 from gobetween.pages.blocks import Grid, Picture, Section, Text
-from gobetween.paper.reproduction import Reproduced
+from gobetween.paper.reproduction import ReproducedColumn
 from gobetween.paper.tables import EXPERIMENT_1
 
 TITLE = "Pure Exploration under Mediators' Feedback, reproduced"
@@ -24,12 +24,12 @@ NOTES = {
     "table1": "z is the difference over its standard error: if the paper's printed ± are right, and if its 100 runs are right. "
     "Both cannot be: one run deviates by hundreds of queries, so that the mean of 100 runs is known to ± 35 (TaS) up to "
     "± 180 (Uniform), and the printed ± are 4 to 12 times smaller.",
-    "table2": "The paper names 13 risks and prints 12 rows; 1e-12 is ours alone. Its ± fit its 1,000 runs. It ran each δ anew, "
-    "so that its columns rise unevenly or fall; ours come from one path for all δ.",
+    "table2": "The paper names 13 risks and prints 12 rows; 1e-12 is ours alone. Its ± fit its 1,000 runs. It ran each δ "
+    "separately, so that its columns rise unevenly or fall; ours come from one path for all δ.",
 }
 
 
-def far_off(found: Sequence[Reproduced], table: str) -> str:
+def far_off(found: Sequence[ReproducedColumn], table: str) -> str:
     """Cells that lie over 3 standard errors off, in words; empty if none does."""
     cells = [cell for part in found if part.table.name == table for cell in part.cells if abs(cell.z_stated or 0.0) > 3.0]
     if not cells:
@@ -49,7 +49,7 @@ def _plus_minus(mean: float, half_width: float) -> str:
     return f"{mean:,.0f} ± {half_width:.0f}" if half_width >= 10 else f"{mean:,.0f} ± {half_width:.1f}"
 
 
-def agreement(found: Sequence[Reproduced], table: str) -> Grid:
+def agreement(found: Sequence[ReproducedColumn], table: str) -> Grid:
     """Each cell beside the paper's."""
     cells = [cell for part in found if part.table.name == table and part.rule == "paper" for cell in part.cells]
     rows = [
@@ -66,7 +66,7 @@ def agreement(found: Sequence[Reproduced], table: str) -> Grid:
     return Grid(AGREEMENT, rows)
 
 
-def gain(found: Sequence[Reproduced], table: str) -> Grid:
+def gain(found: Sequence[ReproducedColumn], table: str) -> Grid:
     """What our stopping rule saves against the paper's on the same paths, and our sampling rule beside the paper's."""
     parts = {(part.column.name, part.rule): part for part in found if part.table.name == table}
     rows = [
@@ -82,7 +82,7 @@ def gain(found: Sequence[Reproduced], table: str) -> Grid:
     return Grid(GAIN, rows)
 
 
-def sections(found: Sequence[Reproduced], seed: int, seconds: float) -> list[Section]:
+def sections(found: Sequence[ReproducedColumn], seed: int, seconds: float) -> list[Section]:
     """The page."""
     runs = {part.table.title.split(":")[0]: part.cells[0].runs for part in found}
     counts = " and ".join(f"{name} with {numbered(count, 'run')} of each column" for name, count in runs.items())
@@ -104,7 +104,7 @@ def sections(found: Sequence[Reproduced], seed: int, seconds: float) -> list[Sec
     return parts
 
 
-def _distributions(found: Sequence[Reproduced], table: str) -> list[Picture]:
+def _distributions(found: Sequence[ReproducedColumn], table: str) -> list[Picture]:
     from gobetween.pages.figures import ratio_to_bound, stopping_times
 
     parts = [part for part in found if part.table.name == table and part.column.name == "TaS-MF-k"]
@@ -143,7 +143,7 @@ def _one_run(seed: int) -> list[Picture]:
         ),
         Picture(
             "mediator-shares",
-            mediator_shares(problem.mediators, trace.N_e / trace.N_e.sum(), bound.omega, "Whom the run asked"),
+            mediator_shares(problem.mediators, trace.N_e / trace.N_e.sum(), bound.omega, "Mediators asked"),
             "Shares of queries by the time the paper's rule stopped, and those that the lower bound calls for.",
         ),
         Picture(
@@ -182,7 +182,7 @@ def _price() -> Picture:
     )
 
 
-def write_csv(found: Sequence[Reproduced], path: Path) -> None:
+def write_csv(found: Sequence[ReproducedColumn], path: Path) -> None:
     """Every cell with all its numbers."""
     rows: list[dict[str, Any]] = [asdict(cell) for part in found for cell in part.cells]
     try:

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
-from gobetween.core.problem import Problem
-from gobetween.core.voice import family_words
+from gobetween.core.problem.problem import Problem
 from gobetween.export import numbered
 from gobetween.pages.blocks import Block, Grid, Text
+from gobetween.simulation.guess_worth import GuessWorth
 from gobetween.simulation.summary import Summary, summary_table
+from gobetween.words.verdict import family_words, guess_words
 
 
 def summary_grid(rows: Sequence[Summary], priced: bool) -> Grid:
@@ -29,6 +30,11 @@ def budget_texts(rows: Sequence[Summary]) -> list[Text]:
         for row in rows
         if row.decided is not None
     ]
+
+
+def guess_texts(worth: Sequence[GuessWorth]) -> list[Text]:
+    """What the guess of the file is worth, if the means are as it says and if they are not."""
+    return [Text(guess_words(one)) for one in worth]
 
 
 def summary_blocks(rows: Sequence[Summary], priced: bool) -> list[Block]:

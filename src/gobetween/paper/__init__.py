@@ -1,1 +1,1 @@
-"""The paper's two experiments: its printed numbers, ours beside them, one run followed closely."""
+"""The paper's two experiments: its printed numbers (`tables`), ours beside them (`reproduction`), one run closely (`trace`)."""

@@ -4,9 +4,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from gobetween.core.bound import lower_bound
-from gobetween.core.stopping import GLR, EProcess
+from gobetween.core.bound.lower_bound import lower_bound
+from gobetween.core.stopping.rules import GLR, EProcess
 from gobetween.errors import ProblemError
+from gobetween.export import choose
 from gobetween.paper.tables import TABLES, Column, Table
 from gobetween.simulation.engine import simulate
 from gobetween.simulation.runs import Runs
@@ -16,29 +17,23 @@ RUNS = {"table1": 2500, "table2": 2000}
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """One cell: ours, the paper's, and z-scores of their difference."""
 
     table: str
     column: str
-    rule: str
-    """"paper" (the paper's stopping rule) or "default" (ours)."""
+    rule: str  # "paper" (the paper's stopping rule) or "default" (ours)
     delta: float
     runs: int
     mean: float
-    error: float
-    """Standard error of our mean."""
-    deviation: float
-    """Standard deviation of one run."""
+    error: float  # standard error of our mean
+    deviation: float  # standard deviation of one run
     wrong: int
-    bound: float
-    """kl(δ, 1−δ) T*."""
+    bound: float  # kl(δ, 1−δ) T*
     printed: float | None
     printed_half_width: float | None
-    z_printed: float | None
-    """The difference over its standard error, if the paper's ± is right."""
-    z_stated: float | None
-    """The same, if the paper's stated number of runs is right: its error is then deviation/√runs."""
+    z_printed: float | None  # the difference over its standard error, if the paper's ± is right
+    z_stated: float | None  # the same, if the paper's stated number of runs is right: its error is then deviation/√runs
 
     @property
     def half_width(self) -> float:
@@ -52,22 +47,19 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Reproduced:
+class ReproducedColumn:
     """A column under one stopping rule."""
 
     table: Table
     column: Column
     rule: str
     runs: Runs
-    cells: tuple[Cell, ...]
+    cells: tuple[TableCell, ...]
 
 
 def reproduce(
-    tables: Sequence[str] = tuple(TABLES),
-    runs: int | None = None,
-    seed: int = 0,
-    progress: Callable[[int], None] | None = None,
-) -> list[Reproduced]:
+    tables: Sequence[str] = tuple(TABLES), runs: int | None = None, seed: int = 0, progress: Callable[[int], None] | None = None
+) -> list[ReproducedColumn]:
     """Run both experiments of the paper, or one, under the paper's stopping rule and under our default one."""
     check(tables, runs)
     found = []
@@ -84,7 +76,7 @@ def check(tables: Sequence[str], runs: int | None) -> None:
     """Refuse what cannot be reproduced."""
     for name in tables:
         if name not in TABLES:
-            raise ProblemError(f"{name!r} is not a table of the paper: choose from {', '.join(TABLES)}")
+            raise ProblemError(f"{name!r} is not a table of the paper: {choose(name, TABLES, str)}")
     if runs is not None and runs < 2:
         raise ProblemError(f"runs = {runs!r}: must be 2 or more, for an error needs at least two runs")
 
@@ -95,13 +87,13 @@ def count_runs(tables: Sequence[str], runs: int | None) -> int:
     return sum(len(table.columns + table.again + table.ours) * (runs or RUNS[table.name]) for table in known)
 
 
-def _reproduced(table: Table, column: Column, rule: str, result: Runs) -> Reproduced:
+def _reproduced(table: Table, column: Column, rule: str, result: Runs) -> ReproducedColumn:
     bound = lower_bound(column.problem)
     cells = tuple(_cell(table, column, rule, result, d, bound.queries(delta)) for d, delta in enumerate(table.deltas))
-    return Reproduced(table, column, rule, result, cells)
+    return ReproducedColumn(table, column, rule, result, cells)
 
 
-def _cell(table: Table, column: Column, rule: str, result: Runs, d: int, bound: float) -> Cell:
+def _cell(table: Table, column: Column, rule: str, result: Runs, d: int, bound: float) -> TableCell:
     tau, n = result.tau[:, d], len(result.tau)
     mean, deviation = float(tau.mean()), float(tau.std(ddof=1))
     error = deviation / math.sqrt(n)
@@ -110,7 +102,7 @@ def _cell(table: Table, column: Column, rule: str, result: Runs, d: int, bound: 
     if printed is not None and half_width is not None:
         z_printed = (mean - printed) / math.hypot(error, half_width / 1.96)
         z_stated = (mean - printed) / math.hypot(error, deviation / math.sqrt(table.runs))
-    return Cell(
+    return TableCell(
         table=table.name,
         column=column.name,
         rule=rule,
@@ -126,14 +118,3 @@ def _cell(table: Table, column: Column, rule: str, result: Runs, d: int, bound: 
         z_printed=z_printed,
         z_stated=z_stated,
     )
-
-
-def not_monotone(column: Column) -> tuple[int, ...]:
-    """Rows where the paper's own column falls although δ does, or stands before such a fall: noise of independent runs."""
-    means = column.means
-    falls = [d for d in range(1, len(means)) if _falls(means[d - 1], means[d])]
-    return tuple(sorted({row for d in falls for row in (d - 1, d)}))
-
-
-def _falls(before: float | None, now: float | None) -> bool:
-    return before is not None and now is not None and now < before

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from gobetween.core.families import Gaussian
-from gobetween.core.problem import Problem
-from gobetween.core.rule import SamplingRule
-from gobetween.core.sampling import Pursuit, Tracking, UniformSampling
+from gobetween.core.problem.problem import Problem
+from gobetween.core.reward.families import Gaussian
+from gobetween.core.sampling.rules import Pursuit, Tracking, UniformSampling
+from gobetween.core.sampling.sampling_rule import SamplingRule
 
 DIRECT = Problem([1.5, 1.0, 0.7, 0.5], family=Gaussian(1.0))
 EXPERIMENT_1 = Problem(
@@ -25,8 +25,7 @@ class Column:
     sampling: SamplingRule
     means: tuple[float | None, ...]
     half_widths: tuple[float | None, ...]
-    beside: str = ""
-    """The paper's column that one of ours is compared with; its own name if empty."""
+    beside: str = ""  # the paper's column that one of ours is compared with; its own name if empty
 
 
 @dataclass(frozen=True)
@@ -36,11 +35,9 @@ class Table:
     name: str
     title: str
     deltas: tuple[float, ...]
-    runs: int
-    """How many runs the paper says that it made."""
+    runs: int  # how many runs the paper says that it made
     columns: tuple[Column, ...]
-    ours: tuple[Column, ...]
-    """Our own sampling rule, which the paper does not have."""
+    ours: tuple[Column, ...]  # our own sampling rule, which the paper does not have
 
     @property
     def again(self) -> tuple[Column, ...]:

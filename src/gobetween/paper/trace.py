@@ -4,20 +4,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gobetween.core.evidence import ArmReport, arm_reports, next_look
-from gobetween.core.family import draw
-from gobetween.core.jit import index
-from gobetween.core.loops import pull
-from gobetween.core.problem import Problem
-from gobetween.core.rule import SamplingRule
-from gobetween.core.sampler import source_of
-from gobetween.core.sampling import Tracking
-from gobetween.core.state import new_state
-from gobetween.core.step import choose, observe, verdict
-from gobetween.core.stopper import glr, growth
-from gobetween.core.stopping import GLR, EProcess
-from gobetween.core.types import Floats, Ints
-from gobetween.simulation.engine import ladder, stream
+from gobetween.core.ground.jit import index
+from gobetween.core.ground.tally import new_state
+from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.problem.cast import ladder
+from gobetween.core.problem.problem import Problem
+from gobetween.core.reward.family import draw
+from gobetween.core.run.loops import choose, observe, pull, verdict
+from gobetween.core.sampling.rules import Tracking
+from gobetween.core.sampling.sampling_rule import SamplingRule
+from gobetween.core.stopping.rules import GLR, EProcess
+from gobetween.core.stopping.stopper import glr, growth
+from gobetween.core.verdict.evidence_report import ArmReport, arm_reports, next_look
+from gobetween.simulation.engine import stream
 
 
 @dataclass(frozen=True)
@@ -25,23 +24,16 @@ class Trace:
     """A run until both rules, the paper's and the e-process, have stopped."""
 
     delta: float
-    t: Ints
-    """[points] queries made when it was looked at."""
-    Z: Floats
-    """[points] the likelihood ratio that the paper's rule compares with beta."""
-    log_e: Floats
-    """[points] the smallest ln E of the leader against a rival; it needs log_limit."""
-    beta: Floats
-    """[points] the paper's threshold."""
+    t: Ints  # [points] queries made when it was looked at
+    Z: Floats  # [points] the likelihood ratio that the paper's rule compares with beta
+    log_e: Floats  # [points] the smallest ln E of the leader against a rival; it needs log_limit
+    beta: Floats  # [points] the paper's threshold
     log_limit: float
     stopped_glr: int
-    stopped_e: int
-    """After how many queries each rule stopped."""
+    stopped_e: int  # after how many queries each rule stopped
     N_e: Ints
-    N_a: Ints
-    """[E], [K] counts at the end."""
-    arms: tuple[ArmReport, ...]
-    """Estimates with confidence sequences at the end."""
+    N_a: Ints  # [E], [K] counts at the end
+    arms: tuple[ArmReport, ...]  # estimates with confidence sequences at the end
 
 
 def follow(
@@ -62,7 +54,7 @@ def follow(
     looks: list[tuple[int, float, float, float]] = []
     stopped_glr = stopped_e = t = due = 0
     while not (stopped_glr and stopped_e) and t < max_steps:
-        e = choose(family, sampler, state, index(t), everyone, source_of(sampler, own))
+        e = choose(family, sampler, state, index(t), everyone, sampler.randomness(own))
         a = pull(cumulative, e, world.random())
         t += 1
         reward = draw(family, float(problem.means[a]), world) if a < K else 0.0

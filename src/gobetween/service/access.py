@@ -1,18 +1,19 @@
-"""Who is it? A token, from a header or a cookie, and what it is for."""
+"""Who is it? A token, from a header or a cookie, or the session of a browser, and what it is for."""
 
-import hmac
 import threading
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
-from gobetween.service.home import Home, Served
-from gobetween.service.refusals import ForbiddenError, TooOftenError
-from gobetween.study.record import Store, TokenRow
-from gobetween.study.tokens import drawn, parts, proves
+from gobetween.errors import StoreError
+from gobetween.service.errors import ForbiddenError, TooOftenError
+from gobetween.service.studies import ServedStudy, Studies
+from gobetween.study.journal.record import Store, TokenRow
+from gobetween.study.store.memory import Memory
+from gobetween.study.tokens import FORM, SESSION, drawn, new_session, parts, proven, revoke
 
-FRESH = 1.0  # seconds that a valid token is not looked up again
+FRESH = 0.5  # seconds that a valid token is not looked up again
 FAILURES, WINDOW = 20, 60.0  # so many tokens that are not valid are answered as such, of an address in so many seconds
 TURNS = 64  # tokens that are looked up at the same time
 MOST = 10_000  # addresses and tokens that are remembered
@@ -34,7 +35,7 @@ class Who:
         """May it do everything?"""
         return self.study is None
 
-    def check(self, served: Served) -> None:
+    def check(self, served: ServedStudy) -> None:
         """An administrator of another store knows nothing of this study."""
         if not self.admin or self.store not in (None, served.store):
             raise ForbiddenError(f"this token is not for study {served.slug!r}")
@@ -43,45 +44,66 @@ class Who:
 class Access:
     """The tokens of all stores, and the one that was drawn when the server started."""
 
-    def __init__(self, home: Home) -> None:
-        self._home = home
-        self.first, self._id, self._digest = drawn()
-        """Valid as long as the server runs; it is in no store."""
+    def __init__(self, studies: Studies) -> None:
+        self._studies = studies
+        self._own = Memory()  # the first token and its sessions are valid as long as the server runs
+        self.first, number, held = drawn()
+        self._own.keep_token(TokenRow(number, None, None, "admin", held, self._own.now(), None))
         self._fresh: OrderedDict[tuple[str, str], tuple[float, Who]] = OrderedDict()
         self._failed: OrderedDict[str, list[float]] = OrderedDict()
         self._lock, self._turns = threading.Lock(), [threading.Lock() for _ in range(TURNS)]
 
-    def at_once(self, token: str) -> Who | None:
-        """Whose token it is, where that is known without a look into a store."""
-        found = parts(token)
+    def at_once(self, token: str, session: bool = False) -> Who | None:
+        """Whose token or session it is, where that is known without a look into a store."""
+        found = parts(token, SESSION if session else FORM)
         if found is None:
             return None
-        if found[0] == self._id:
-            return Who(self._id, "admin") if hmac.compare_digest(found[1], self._digest) else None
         with self._lock:
             since, known = self._fresh.get(found, (0.0, None))
         return known if time.monotonic() - since < FRESH else None
 
-    def who(self, token: str) -> Who | None:
-        """Whose token it is; None where it is not valid."""
-        known, found = self.at_once(token), parts(token)
+    def who(self, token: str, session: bool = False) -> Who | None:
+        """Whose token or session it is; None where it is not valid."""
+        known, found = self.at_once(token, session), parts(token, SESSION if session else FORM)
         if known is not None or found is None:
             return known
         with self._turns[hash(found) % TURNS]:  # of many that come with the same token one looks it up
-            return self.at_once(token) or self._looked_up(*found)
+            return self.at_once(token, session) or self._looked_up(*found)
 
     def _looked_up(self, number: str, held: str) -> Who | None:
-        for store in self._home.stores.values():
-            for row in store.tokens(number):
-                if proves(row, held, store.now()):
-                    who = _who(row, store)
-                    with self._lock:
-                        self._fresh[number, held] = (time.monotonic(), who)
-                        _forget(self._fresh)
-                    return who
+        """In the store where it was found before, then in the others; one that is away takes nothing from them."""
+        with self._lock:
+            before = self._fresh.get((number, held))
+        away: StoreError | None = None
+        stores = (self._own, *self._studies.stores.values())
+        for store in sorted(stores, key=lambda one: before is None or before[1].store is not one):
+            try:
+                row = proven(store, number, held)
+            except StoreError as error:
+                away = error
+                continue
+            if row is not None:
+                who = Who(row.id, row.label, None if store is self._own else store, row.study, row.mediator, row.expires)
+                with self._lock:
+                    self._fresh[number, held] = (time.monotonic(), who)
+                    _forget(self._fresh)
+                return who
+        if away is not None:
+            raise away
         with self._lock:
             self._fresh.pop((number, held), None)
         return None
+
+    def log_in(self, who: Who) -> str:
+        """A session for whoever has shown an administrator's token."""
+        return new_session(who.store or self._own, who.id, who.label)
+
+    def log_out(self, who: Who) -> None:
+        """Its session is worthless from now on."""
+        revoke(who.store or self._own, who.id)
+        with self._lock:
+            for key in [key for key in self._fresh if key[0] == who.id]:
+                del self._fresh[key]
 
     def failed(self, address: str) -> None:
         """A token from there was not valid; one that is valid is never refused, however many others were not."""
@@ -93,10 +115,6 @@ class Access:
             often = len(self._failed[address]) > FAILURES
         if often:
             raise TooOftenError("too many tokens that are not valid came from your address: wait a minute")
-
-
-def _who(row: TokenRow, store: Store) -> Who:
-    return Who(row.id, row.label, store, row.study, row.mediator, row.expires)
 
 
 def _forget(held: OrderedDict[Any, Any]) -> None:

@@ -2,28 +2,51 @@
 
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Any
+from typing import IO, Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from gobetween import __version__
 from gobetween.errors import StoreError
-from gobetween.pages.exports import csv_blocks
 from gobetween.service import models
-from gobetween.service.call import Called, Json, home_of, queries, recorded, soon, who_of
-from gobetween.service.home import Served, reachable, slug_of
-from gobetween.service.refusals import ForbiddenError
-from gobetween.study.opening import add_study
-from gobetween.study.spec import parse_study
+from gobetween.service.request import Json, StudyDep, make_study, studies_of, study_request, verb_route, who_of
+from gobetween.service.studies import ServedStudy, Unreadable, attempt
+from gobetween.service.threads import EXPORTS, HealthCheck, WriterRoute
+from gobetween.study.commands.command_queue import MOVING
+from gobetween.study.commands.commands import command_of
+from gobetween.study.commands.study_verbs import STUDY
+from gobetween.study.commands.verb import Verb
+from gobetween.study.commands.verbs import ASKING, LIFECYCLE, Ask
+from gobetween.study.spec.spec import parse_study
+from gobetween.study.study import Study, csv_blocks
 
-router = APIRouter(prefix="/api/v1", responses=models.REFUSALS)
+router = APIRouter(prefix="/api/v1", responses=models.REFUSALS, route_class=WriterRoute)
 ONE = "/studies/{study}"
 PAGE = 1000  # events of one answer, at most
+
+
+async def _act(request: Request, verb: Verb[Any]) -> Json:
+    """Any verb."""
+    on = await study_request(request, request.path_params["study"])
+    if verb.word in MOVING:
+        studies_of(request).check_movable(on.served)
+    answer = await on.run(command_of(verb))
+    if verb.word in MOVING:
+        await run_in_threadpool(studies_of(request).all)
+    return Json(verb.to_json(answer))
+
+
+# The first routes are found soonest: these are what programs want most.
+for tag, verbs in (("asking", ASKING), ("lifecycle", LIFECYCLE), ("studies", STUDY)):
+    for verb in verbs:
+        verb_route(router, f"{ONE}/{verb.word}", tag, verb, models.body_of(verb), _act)
 
 
 def _content(kind: str) -> dict[int | str, dict[str, Any]]:
@@ -32,150 +55,142 @@ def _content(kind: str) -> dict[int | str, dict[str, Any]]:
 
 
 @router.get("/health", tags=["server"])
-def health(request: Request) -> Json:
+async def health(request: Request) -> Json:
     """Does the server run, and do its stores answer? For everyone."""
-    if not reachable(home_of(request)):
+    check: HealthCheck = request.app.state.health
+    if not await check.well():
         raise StoreError("a store does not answer")
     return Json({"status": "ok", "version": __version__})
 
 
 @router.get("/studies", tags=["studies"])
-def studies(request: Request) -> Json:
-    """The studies that this token is for; `study` is the name in addresses."""
+def studies(request: Request, archived: bool = False) -> Json:
+    """The studies that this token is for; `study` is the name in addresses. Those that are archived only where that is said."""
+    return Json({"studies": listed(request, archived)})
+
+
+def listed(request: Request, archived: bool = False) -> list[dict[str, Any]]:
+    """What a list says of the studies that this token is for."""
     store = who_of(request).store
-    found = [served for served in home_of(request).studies() if store in (None, served.store)]
-    return Json({"studies": [summary(served) for served in found]})
+    found = [summary(served) for served in studies_of(request).all() if store in (None, served.store)]
+    return [one for one in found if archived or not one["archived"]]
 
 
 @router.post("/studies", tags=["studies"], status_code=201)
-def create(request: Request, body: models.New) -> Json:
+def create(request: Request, body: models.NewStudy) -> Json:
     """Make a study; `study` has the shape of a study.toml."""
-    who, store = who_of(request), home_of(request).makes
-    if store is None or who.store not in (None, store):
-        raise ForbiddenError("this server makes no studies: whoever runs it must name a store for them")
-    spec = parse_study(body.study, "study")
-    if spec.notify is not None and spec.notify.command:
-        raise ForbiddenError("notify.command: a command is not taken from afar; write it into a study file where it is to run")
-    add_study(store, body.name, spec)
-    return Json(summary(home_of(request).find(slug_of(body.name))), 201)
+    return Json(summary(make_study(request, body.name, parse_study(body.study, "study"))), 201)
 
 
-def summary(served: Served) -> dict[str, object]:
-    """What a list says of a study."""
-    state, _, seq = served.study("").look()
-    how = "stopped" if state.stopped is not None else "paused" if state.paused else "running"
-    return {"study": served.slug, "name": served.name, "title": state.spec.title, "state": how, "events": seq}
+def summary(served: ServedStudy) -> dict[str, Any]:
+    """What a list says of a study; of one that cannot be read why."""
+    found = attempt(Study.look, served.study(""))
+    if isinstance(found, Unreadable):
+        broken = {"title": "", "state": "unreadable", "archived": False, "events": 0, "error": found.sentence}
+        return {"study": served.slug, "name": served.name, **broken}
+    state, _, seq = found
+    about = {"title": state.spec.title, "state": state.phase(), "archived": state.archived, "events": seq}
+    return {"study": served.slug, "name": served.name, **about}
 
 
 @router.get(ONE, tags=["looking"])
-def status(call: Called) -> Json:
+def status(on: StudyDep) -> Json:
     """The answer so far, and how far the study is from being sure."""
-    return Json(call.study.status().to_dict())
+    return Json(on.study.status().to_dict())
 
 
 @router.get(f"{ONE}/spec", tags=["looking"])
-def spec(call: Called) -> Json:
+def spec(on: StudyDep) -> Json:
     """What the study is about."""
-    return Json({"spec": call.study.spec.to_dict()})
+    return Json({"spec": on.study.spec.to_dict()})
 
 
 @router.get(f"{ONE}/pending", tags=["looking"])
-def pending(call: Called) -> Json:
+def pending(on: StudyDep) -> Json:
     """Open queries, oldest first."""
-    return queries(call.study.pending())
+    return Json(Ask().to_json(on.study.pending()))
 
 
 @router.get(f"{ONE}/overdue", tags=["looking"])
-def overdue(call: Called) -> Json:
+def overdue(on: StudyDep) -> Json:
     """Queries whose lease has ended without an answer."""
-    return queries(call.study.overdue())
+    return Json(Ask().to_json(on.study.overdue()))
 
 
 @router.get(f"{ONE}/events", tags=["looking"])
 def events(
-    call: Called,
+    on: StudyDep,
     after: Annotated[int, Query(ge=0, lt=2**62, description="Only events after this number.")] = 0,
     limit: Annotated[int, Query(ge=1, le=PAGE)] = 100,
 ) -> Json:
     """The log by pages: go on with `after` set to `next`."""
-    found = list(call.study.events(after, limit))
+    found = list(on.study.events(after, limit))
     return Json({"events": found, "next": found[-1]["seq"] if found else after})
 
 
 @router.get(f"{ONE}/export.csv", tags=["looking"], response_class=Response, responses=_content("text/csv"))
-def export_csv(call: Called) -> Response:
+async def export_csv(on: StudyDep) -> Response:
     """One row for each query."""
-    return _file((text for _, text in csv_blocks(call.study)), "text/csv", f"{call.served.slug}.csv")
+    return await _file((text for _, text in csv_blocks(on.study)), "text/csv", f"{on.served.slug}.csv")
 
 
 @router.get(f"{ONE}/export.jsonl", tags=["looking"], response_class=Response, responses=_content("application/x-ndjson"))
-def export_jsonl(call: Called) -> Response:
+async def export_jsonl(on: StudyDep) -> Response:
     """One event on a line."""
-    return _file((f"{line}\n" for line in call.study.lines()), "application/x-ndjson", f"{call.served.slug}.jsonl")
+    return await _file((f"{line}\n" for line in on.study.lines()), "application/x-ndjson", f"{on.served.slug}.jsonl")
 
 
 @router.get(f"{ONE}/report.zip", tags=["looking"], response_class=Response, responses=_content("application/zip"))
-def report(call: Called) -> Response:
+async def report(on: StudyDep) -> Response:
     """A folder with a page: the answer, the figures and what was recorded."""
+    name = f"{on.served.slug}-report.zip"
+    return Response(await EXPORTS.run(_packed, on.study), media_type="application/zip", headers=attached(name))
+
+
+def _packed(study: Study) -> bytes:
     packed = BytesIO()
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        call.study.report(folder)
+        study.report(folder)
         for path in sorted(path for path in Path(folder).rglob("*") if path.is_file()):
             archive.write(path, path.relative_to(folder))
-    name = f"{call.served.slug}-report.zip"
-    return Response(packed.getvalue(), media_type="application/zip", headers=_attached(name))
+    return packed.getvalue()
 
 
-def _file(lines: Iterable[str], kind: str, name: str) -> Response:
-    return StreamingResponse(lines, media_type=f"{kind}; charset=utf-8", headers=_attached(name))
+async def _file(lines: Iterable[str], kind: str, name: str) -> Response:
+    """Written down before it is sent: nobody who reads slowly holds a connection to the store."""
+    return Spooled(await EXPORTS.run(_spooled, lines), f"{kind}; charset=utf-8", name)
 
 
-def _attached(name: str) -> dict[str, str]:
+def _spooled(lines: Iterable[str]) -> IO[bytes]:
+    held: IO[bytes] = tempfile.SpooledTemporaryFile(1 << 20)  # of bytes in memory  # noqa: SIM115
+    try:
+        for line in lines:
+            held.write(line.encode())
+        return held
+    except OSError as error:
+        held.close()
+        raise StoreError(f"the export cannot be written down ({error.strerror})") from None
+
+
+class Spooled(StreamingResponse):
+    """A temporary file, which is gone once it was sent or nobody wants it any more."""
+
+    def __init__(self, held: IO[bytes], kind: str, name: str) -> None:
+        self._held, length = held, held.tell()
+        super().__init__(self._blocks(), media_type=kind, headers={**attached(name), "content-length": str(length)})
+
+    async def _blocks(self) -> AsyncIterator[bytes]:
+        self._held.seek(0)
+        while block := self._held.read(1 << 16):
+            yield block
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._held.close()
+
+
+def attached(name: str) -> dict[str, str]:
+    """A header that says: keep this as a file."""
     return {"content-disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
-
-
-@router.post(f"{ONE}/ask", tags=["asking"])
-async def ask(call: Called, body: models.Ask) -> Json:
-    """Whom to ask next."""
-    return queries(await soon(call, lambda study: study.ask(**body.model_dump(), key=call.key)))
-
-
-@router.post(f"{ONE}/tell", tags=["asking"])
-async def tell(call: Called, body: models.Tell) -> Json:
-    """Record an answer; the same again changes nothing."""
-    return recorded(await soon(call, lambda study: study.tell(**body.model_dump(), key=call.key)))
-
-
-#: Verb → its tag, what it takes (None: nothing) and what it does: each is the command of a study by that name.
-COMMANDS: dict[str, tuple[str, type[models.Body] | None, str]] = {
-    "correct": ("asking", models.Correct, "Replace an answer that was wrong, or the mediator who gave it."),
-    "void": ("asking", models.Void, "Take an answer out of the count."),
-    "cancel": ("asking", models.Cancel, "Withdraw an open query."),
-    "away": ("course", models.Presence, "Ask a mediator no more until it is back."),
-    "back": ("course", models.Presence, "A mediator can be asked again."),
-    "add-mediator": ("course", models.Join, "Take in one mediator more."),
-    "retire": ("course", models.Retire, "Ask a mediator no more, or leave an arm out of the question."),
-    "rename": ("course", models.Rename, "Another name for an arm or a mediator."),
-    "pause": ("course", None, "Issue no more queries for now."),
-    "resume": ("course", None, "Go on after a pause or a verdict."),
-    "note": ("course", models.Note, "Write something into the log."),
-}
-
-
-def _route(verb: str, taken: type[models.Body] | None) -> Callable[..., Json]:
-    name = verb.replace("-", "_")
-
-    def plain(call: Called) -> Json:
-        return recorded(getattr(call.study, name)(key=call.key))
-
-    def route(call: Called, body: Any) -> Json:
-        return recorded(getattr(call.study, name)(**body.model_dump(), key=call.key))
-
-    route.__annotations__["body"] = taken
-    made = plain if taken is None else route
-    made.__name__ = name
-    return made
-
-
-for verb, (tag, taken, words) in COMMANDS.items():
-    router.add_api_route(f"{ONE}/{verb}", _route(verb, taken), methods=["POST"], tags=[tag], description=words)

@@ -1,8 +1,5 @@
 """The application: routes behind the guard, and refusals in one sentence."""
 
-from collections.abc import Sequence
-from typing import Any
-
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -10,23 +7,24 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from gobetween import __version__
-from gobetween.errors import GoBetweenError, ProblemError, spelled
-from gobetween.files.fields import show
-from gobetween.service import api, entry, forms, inbox, letters, metrics, views
+from gobetween.errors import GoBetweenError, ProblemError
+from gobetween.service import api, inbox, metrics
 from gobetween.service.access import Access
+from gobetween.service.errors import NotFoundError
 from gobetween.service.guard import Address, Guard, broken, refusal, too_large
-from gobetween.service.home import Home
-from gobetween.service.refusals import NotFoundError
-from gobetween.service.short import ShortWay
+from gobetween.service.request import mistake
+from gobetween.service.studies import Studies
+from gobetween.service.threads import HealthCheck
+from gobetween.service.web import forms, inbox_page, links, login, views
 
-ROUTERS = (api.router, inbox.router, entry.router, views.router, letters.router, forms.router, metrics.router)
+ROUTERS = (api.router, inbox.router, login.router, views.router, links.router, inbox_page.router, forms.router, metrics.router)
 ABOUT = (
     "Live studies of gobetween. Every write is one transaction: it is recorded wholly, or refused in one sentence with a "
     "status of 4xx, and then nothing has changed. An Idempotency-Key makes it safe to repeat."
 )
 
 
-def make_app(home: Home, access: Access, address: Address) -> tuple[FastAPI, ASGIApp]:
+def make_app(studies: Studies, access: Access, address: Address) -> tuple[FastAPI, ASGIApp]:
     """The routes, and the same behind the guard."""
     app = FastAPI(
         title="gobetween",
@@ -36,15 +34,16 @@ def make_app(home: Home, access: Access, address: Address) -> tuple[FastAPI, ASG
         docs_url=None,
         redoc_url=None,
     )
-    app.state.home, app.state.access, app.state.address, app.state.watches = home, access, address, {}
+    app.state.health = HealthCheck(studies)
+    app.state.studies, app.state.access, app.state.address, app.state.watches = studies, access, address, {}
     for router in ROUTERS:
-        app.include_router(router)
+        app.router.routes.extend(router.routes)  # include_router would look each up twice
     app.add_exception_handler(GoBetweenError, _refused)
     app.add_exception_handler(RequestValidationError, _unreadable)
     app.add_exception_handler(HTTPException, _elsewhere)
     app.add_exception_handler(Exception, _broken)
-    app.state.tally = tally = metrics.Tally()
-    return app, Guard(ShortWay(app, home), access, address, tally)
+    app.state.tally = tally = metrics.RequestCounts()
+    return app, Guard(app, access, address, tally)
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -54,19 +53,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 async def _unreadable(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return refusal(ProblemError(_first(error.errors())), request.url.path)
-
-
-def _first(found: Sequence[Any]) -> str:
-    """Where the first mistake is, and what should be there."""
-    first = found[0]
-    name = spelled(tuple(part for part in first["loc"][1:] if isinstance(part, (int, str))))
-    if first["type"] == "missing":
-        return f"{name or 'the body'} is missing: send it"
-    if first["type"] == "json_invalid" or not name or isinstance(first["loc"][1], int):
-        return "the body must be a JSON object: send one, with Content-Type: application/json"
-    words = str(first["msg"]).removeprefix("Input ")
-    return f"{name} = {show(first.get('input'))}: {words[:1].lower()}{words[1:]}"
+    return refusal(mistake(error.errors(), skip=1), request.url.path)
 
 
 async def _elsewhere(request: Request, error: Exception) -> Response:

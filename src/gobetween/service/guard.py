@@ -18,17 +18,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gobetween.errors import GoBetweenError
 from gobetween.service.access import Access, Who
-from gobetween.service.page import refusal_page
-from gobetween.service.refusals import ForbiddenError, TokenError, TooLargeError, body_of, sentence_of, status_of
+from gobetween.service.errors import ForbiddenError, TokenError, TooLargeError, body_of, sentence_of, status_of
+from gobetween.service.web.layout import refusal_page
 
 if TYPE_CHECKING:
-    from gobetween.service.metrics import Tally
+    from gobetween.service.metrics import RequestCounts
 
 log = logging.getLogger("gobetween")
 API, INBOX_API, INBOX = "/api/", "/api/v1/inbox", "/inbox/"
 OPEN = ("/api/v1/health", "/enter")
 STATIC = "/static/"
-ADMIN_COOKIE, INBOX_COOKIE = "gobetween", "gobetween-inbox"
 SAFE = ("GET", "HEAD", "OPTIONS")
 LARGEST = 256 * 1024  # bytes of a request
 POLICY = (
@@ -73,7 +72,7 @@ class Address:
 class Guard:
     """Around the whole application."""
 
-    def __init__(self, app: ASGIApp, access: Access, address: Address, tally: "Tally") -> None:
+    def __init__(self, app: ASGIApp, access: Access, address: Address, tally: "RequestCounts") -> None:
         self._app, self._access, self._address, self._tally = app, access, address, tally
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -107,30 +106,32 @@ class Guard:
     def _check_origin(self, scope: Scope, headers: Headers) -> None:
         """Neither a name that somebody else points here, nor a page of somebody else."""
         if headers.get("host", "").lower() not in self._address.hosts:
-            raise ForbiddenError("the server is not known by this name: whoever runs it must say its public address")
+            raise ForbiddenError("the server is not known by this name: its operator must give its public address")
         origin = headers.get("origin")
         if scope["method"] in SAFE:
             return
         if origin is not None and origin.lower() not in self._address.origins:
             raise ForbiddenError("a page of another place may not write here")
         if origin is None and not scope["path"].startswith(API):
-            raise ForbiddenError("a form must say where it comes from: use a browser, or the routes under /api")
+            raise ForbiddenError("the form has no Origin: use a browser, or the routes under /api")
 
     async def _admitted(self, scope: Scope, headers: Headers) -> Who | None:
         """Who it is, if whoever it is may go on."""
         path: str = scope["path"]
         if path in OPEN or path.startswith(STATIC):
             return None
-        who = await self._who(token_in(path, headers), scope)
+        who = await self._who(token_in(path, headers), scope, session=in_session(path))
         if path == INBOX_API or path.startswith((f"{INBOX_API}/", INBOX)):
             if who.admin or (path.startswith(INBOX) and path.split("/")[2] != who.id):
-                raise ForbiddenError("this is the inbox of somebody else")
+                raise ForbiddenError("this is someone else's inbox")
         elif not who.admin:
             raise ForbiddenError("this is for administrators")
         return who
 
-    async def _who(self, token: str, scope: Scope) -> Who:
-        who = self._access.at_once(token) or (await run_in_threadpool(self._access.who, token) if token else None)
+    async def _who(self, token: str, scope: Scope, session: bool) -> Who:
+        who = self._access.at_once(token, session)
+        if who is None and token:
+            who = await run_in_threadpool(self._access.who, token, session)
         if who is None:
             if token:
                 self._access.failed((scope.get("client") or ("",))[0])
@@ -143,7 +144,18 @@ def token_in(path: str, headers: Headers) -> str:
     if path.startswith(API):
         kind, _, token = headers.get("authorization", "").partition(" ")
         return token.strip() if kind.lower() == "bearer" else ""
-    return cookie_parser(headers.get("cookie", "")).get(INBOX_COOKIE if path.startswith(INBOX) else ADMIN_COOKIE, "")
+    return cookie_parser(headers.get("cookie", "")).get(cookie_name(path, headers["host"]), "")
+
+
+def in_session(path: str) -> bool:
+    """Is this for the browsers of administrators, which show a session in place of a token?"""
+    return not path.startswith((API, INBOX))
+
+
+def cookie_name(path: str, host: str) -> str:
+    """With the port: browsers send cookies to every port of a machine."""
+    port = host.rpartition(":")[2]
+    return f"gobetween{'-inbox' if path.startswith(INBOX) else ''}{f'-{port}' if port.isdecimal() else ''}"
 
 
 def refusal(error: GoBetweenError, path: str) -> Response:

@@ -1,20 +1,22 @@
 """A mediator's own queries, and nothing else: never those of another, nor estimates, policies or other studies."""
 
 from dataclasses import asdict, dataclass, replace
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Depends, Request
 
 from gobetween.errors import StudyError
 from gobetween.service import models
 from gobetween.service.access import Who
-from gobetween.service.call import Json, Key, home_of, who_of
-from gobetween.service.home import Home
-from gobetween.service.refusals import ForbiddenError, NotFoundError
-from gobetween.study import commands
-from gobetween.study.commands import Command
+from gobetween.service.errors import ForbiddenError, NotFoundError
+from gobetween.service.request import Json, StudyRequest, studies_of, verb_route, who_of
+from gobetween.service.studies import ServedStudy, Studies
+from gobetween.study.commands.commands import Command, command_of
+from gobetween.study.commands.verbs import Correct, Tell
+from gobetween.study.journal.receipts import Receipt
+from gobetween.study.journal.transaction import Transaction, state_now
 from gobetween.study.study import Study
-from gobetween.study.transaction import Receipt, Transaction, state_now
+from gobetween.words.messages import inbox_words
 
 T = TypeVar("T")
 LAST = 10  # answers that an inbox shows
@@ -22,7 +24,7 @@ router = APIRouter(prefix="/api/v1/inbox", tags=["inbox"], responses=models.REFU
 
 
 @dataclass(frozen=True)
-class Waiting:
+class WaitingQuery:
     """A query that waits for its mediator."""
 
     query: int
@@ -31,7 +33,7 @@ class Waiting:
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenAnswer:
     """An answer that the mediator gave; no arm: it could not."""
 
     query: int
@@ -44,34 +46,33 @@ class Inbox:
     """What a mediator sees."""
 
     title: str
+    question: str  # what it is asked to do
+    option: str  # what stands over the arms
+    outcome: str  # and over what came of it
     mediator: str
     arms: list[str]
-    rewards: str
-    """Which rewards there can be, in words."""
-    choices: list[float]
-    """The rewards there can be, where these are few."""
-    silent: bool
-    """May it answer that it could not?"""
-    open: list[Waiting]
-    given: list[Given]
-    """The last ones, the latest first."""
-    over: bool
-    """Has the study stopped?"""
+    rewards: str  # which rewards there can be, in words
+    choices: list[float]  # the rewards there can be, where these are few
+    silent: bool  # may it answer that it could not?
+    open: list[WaitingQuery]
+    given: list[GivenAnswer]  # the last ones, the latest first
+    over: bool  # has the study stopped?
     now: float
 
 
-def inbox_of(home: Home, who: Who) -> "Letterbox":
+def inbox_of(studies: Studies, who: Who) -> "MediatorInbox":
     """Where a mediator's queries and answers go."""
-    served = None if who.store is None or who.study is None else home.named(who.store, who.study)
+    served = None if who.store is None or who.study is None else studies.named(who.store, who.study)
     if served is None or who.mediator is None:
         raise ForbiddenError("the study of this token is not served here")
-    return Letterbox(served.study(who.label), who.mediator)
+    return MediatorInbox(served, served.study(who.label), who.mediator)
 
 
 @dataclass(frozen=True)
-class Letterbox:
+class MediatorInbox:
     """One mediator of one study, known by its place."""
 
+    served: ServedStudy
     study: Study
     place: int
 
@@ -80,33 +81,25 @@ class Letterbox:
         with self.study.store.reading(self.study.name) as record:
             state = state_now(record)
             name, spec = state.spec.mediators[self.place], state.spec
-            waiting = [Waiting(n, query.asked, query.until) for n, query in state.open.items() if query.mediator == name]
+            waiting = [WaitingQuery(n, query.asked, query.until) for n, query in state.open.items() if query.mediator == name]
             rows = record.answered(self.place, LAST)
-            given = [Given(row.query, None if row.arm is None else spec.arms[row.arm], row.reward) for row in rows]
+            given = [GivenAnswer(row.query, None if row.arm is None else spec.arms[row.arm], row.reward) for row in rows]
             arms = [arm for arm in spec.arms if arm not in state.retired_arms]
-            rewards, choices = spec.family.rewards, [0.0, 1.0] if spec.family.name == "bernoulli" else []
+            rewards, choices = spec.design.family.rewards, list(spec.design.family.choices)
             over = state.stopped is not None
-            return Inbox(spec.title, name, arms, rewards, choices, spec.silent, waiting, given, over, record.now)
+            asked = inbox_words(spec.inbox, bool(choices))
+            return Inbox(spec.title, *asked, name, arms, rewards, choices, spec.cast.silent, waiting, given, over, record.now)
 
-    def tell(self, key: str | None, query: int, **answer: Any) -> Receipt:
-        """Answer a query of its own."""
-        args = (answer.get("arm"), answer.get("reward"), bool(answer.get("silent")))
-        return self._do(commands.tell(query, *args, None, bool(answer.get("accept_surprise"))), query, key)
-
-    def correct(self, key: str | None, query: int, reason: str, **answer: Any) -> Receipt:
-        """Say what is right instead."""
-        args = (answer.get("arm"), answer.get("reward"), bool(answer.get("silent")), None, reason)
-        return self._do(commands.correct(query, *args, bool(answer.get("accept_surprise"))), query, key)
-
-    def _do(self, command: Command[Receipt], query: int, key: str | None) -> Receipt:
-        """Its own only: others it cannot tell from those that never were. Its keys are its own, too."""
-        return self.study.do(_own(command, query, self.place), None if key is None else f"inbox-{self.place}-{key}")
+    def command(self, verb: Tell | Correct) -> Command[Receipt]:
+        """About a query of its own: others it cannot tell from those that never were. Its keys are its own, too."""
+        key = None if verb.key is None else f"inbox-{self.place}-{verb.key}"
+        return _own(command_of(replace(verb, key=key)), verb.number, self.place)
 
 
-def _own(command: Command[T], query: int, place: int) -> Command[T]:
+def _own(command: Command[T], query: int | None, place: int) -> Command[T]:
     def work(tx: Transaction) -> T:
         try:
-            own = tx.row(query).mediator == place
+            own = query is not None and tx.row(query).mediator == place
         except StudyError:  # never asked
             own = False
         if not own:
@@ -116,31 +109,24 @@ def _own(command: Command[T], query: int, place: int) -> Command[T]:
     return replace(command, work=work)
 
 
-def _letterbox(request: Request) -> Letterbox:
-    return inbox_of(home_of(request), who_of(request))
-
-
-Own = Annotated[Letterbox, Depends(_letterbox)]
+def _inbox_of(request: Request) -> MediatorInbox:
+    return inbox_of(studies_of(request), who_of(request))
 
 
 @router.get("")
-def look(own: Own) -> Json:
+def look(own: Annotated[MediatorInbox, Depends(_inbox_of)]) -> Json:
     """Open queries, and the last answers."""
     return Json(asdict(own.look()))
 
 
-@router.post("/tell")
-def tell(own: Own, body: models.OwnTell, idempotency_key: Key = None) -> Json:
-    """Answer a query of one's own."""
-    return _brief(own.tell(idempotency_key, **body.model_dump()))
-
-
-@router.post("/correct")
-def correct(own: Own, body: models.OwnCorrect, idempotency_key: Key = None) -> Json:
-    """Replace an answer of one's own that was wrong."""
-    return _brief(own.correct(idempotency_key, **body.model_dump()))
-
-
-def _brief(receipt: Receipt) -> Json:
+async def _act(request: Request, verb: Tell | Correct) -> Json:
     """What a mediator learns of it: neither whom else was asked, nor how the study stands."""
+    own = _inbox_of(request)
+    receipt = await StudyRequest(own.served, own.study).run(own.command(verb))
     return Json({"recorded": receipt.recorded, "query": receipt.query, "late": receipt.late})
+
+
+ALONE = ("mediator", "again")  # what only those say who answer for others
+OWN: tuple[type[Tell] | type[Correct], ...] = (Tell, Correct)
+for verb in OWN:
+    verb_route(router, f"/{verb.word}", "inbox", verb, models.body_of(verb, without=ALONE, required=("query",)), _act)

@@ -9,31 +9,31 @@ from starlette.responses import PlainTextResponse
 
 from gobetween.service import models
 from gobetween.service.access import Who
-from gobetween.service.call import home_of, who_of
-from gobetween.service.home import Home, Served
-from gobetween.study.transaction import state_now
+from gobetween.service.request import studies_of, who_of
+from gobetween.service.studies import Studies, Unreadable, attempt
+from gobetween.study.journal.transaction import state_now
+from gobetween.study.study import Study
 
 router = APIRouter(prefix="/api/v1", tags=["server"], responses=models.REFUSALS)
 
 
-class Tally:
+class RequestCounts:
     """Requests that were answered, by status."""
 
     def __init__(self) -> None:
         self.began, self.answers = time.time(), Counter[int]()
-        self.live = 0
-        """Pages that are open and kept up to date."""
+        self.live = 0  # pages that are open and kept up to date
 
 
 @router.get("/metrics", response_class=PlainTextResponse)
 def metrics(request: Request) -> PlainTextResponse:
     """Requests by status, and events, queries and evidence of each study."""
-    tally: Tally = request.app.state.tally
-    lines = [*_of_server(tally), *_of_studies(home_of(request), who_of(request))]
+    tally: RequestCounts = request.app.state.tally
+    lines = [*_of_server(tally), *_of_studies(studies_of(request), who_of(request))]
     return PlainTextResponse("\n".join([*lines, ""]), media_type="text/plain; version=0.0.4")
 
 
-def _of_server(tally: Tally) -> Iterator[str]:
+def _of_server(tally: RequestCounts) -> Iterator[str]:
     yield from _head("requests_total", "counter", "Requests that were answered.")
     yield from (f'gobetween_requests_total{{status="{status}"}} {n}' for status, n in sorted(tally.answers.items()))
     yield from _head("live_pages", "gauge", "Pages that are open and kept up to date.")
@@ -42,14 +42,17 @@ def _of_server(tally: Tally) -> Iterator[str]:
     yield f"gobetween_start_time_seconds {tally.began:.3f}"
 
 
-def _of_studies(home: Home, who: Who) -> Iterator[str]:
-    found = [(served, _numbers(served)) for served in home.studies() if who.store in (None, served.store)]
+def _of_studies(studies: Studies, who: Who) -> Iterator[str]:
+    seen = [(served, attempt(_numbers, served.study(""))) for served in studies.all() if who.store in (None, served.store)]
+    found = [(served, {"unreadable": 1.0} if isinstance(numbers, Unreadable) else numbers) for served, numbers in seen]
     for name, (kind, words) in ABOUT.items():
         yield from _head(name, kind, words)
-        yield from (f'gobetween_{name}{{study="{_escaped(served.name)}"}} {numbers[name]:.17g}' for served, numbers in found)
+        having = ((served.slug, numbers[name]) for served, numbers in found if name in numbers)
+        yield from (f'gobetween_{name}{{study="{_escaped(slug)}"}} {number:.17g}' for slug, number in having)
 
 
 ABOUT = {
+    "unreadable": ("gauge", "1 if the study cannot be read."),
     "events_total": ("counter", "Events in the log."),
     "queries_total": ("counter", "Queries that were issued."),
     "open_queries": ("gauge", "Queries that wait for an answer."),
@@ -58,17 +61,19 @@ ABOUT = {
     "evidence_nats": ("gauge", "Evidence for the leader."),
     "threshold_nats": ("gauge", "Where the study stops."),
     "stopped": ("gauge", "1 once the study has stopped."),
+    "under_review": ("gauge", "1 while corrections put the verdict in doubt."),
     "alarm": ("gauge", "1 if an alarm breaks the guarantee."),
     "waiting_messages": ("gauge", "Messages that have not been delivered yet."),
     "dead_messages": ("gauge", "Messages that could not be delivered and were given up."),
 }
 
 
-def _numbers(served: Served) -> dict[str, float]:
-    with served.store.reading(served.name) as record:
+def _numbers(study: Study) -> dict[str, float]:
+    with study.store.reading(study.name) as record:
         state, seq, messages = state_now(record), record.seq, record.undelivered()
     evidence = state.learner.evidence()
     return {
+        "unreadable": 0.0,
         "events_total": seq,
         "queries_total": state.learner.issued,
         "open_queries": len(state.open),
@@ -77,6 +82,7 @@ def _numbers(served: Served) -> dict[str, float]:
         "evidence_nats": evidence.statistic,
         "threshold_nats": evidence.threshold,
         "stopped": float(state.stopped is not None),
+        "under_review": float(state.phase(broken=False) == "under review"),
         "alarm": float(state.learner.broken() is not None),
         "waiting_messages": messages.waiting,
         "dead_messages": messages.dead,

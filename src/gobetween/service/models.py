@@ -1,130 +1,46 @@
-"""What programs send: the arguments of the commands of a study, by the same names."""
+"""What programs send: the arguments of verbs, by the same names, and little else; and what they may be refused with."""
 
-from typing import Annotated, Any, Literal
+from functools import reduce
+from operator import or_
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
-Number = Annotated[float, Field(allow_inf_nan=False)]
-Text = Annotated[str, Field(max_length=10_000)]
+from gobetween.study.commands.verb import Verb, arguments_of
+from gobetween.study.spec.checks import LONGEST
 
 
 class Body(BaseModel):
     """Nothing is guessed: unknown fields and numbers in quotes are refused."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, str_max_length=LONGEST)
 
 
-class Ask(Body):
-    """How many queries, or one for a worker that names itself."""
-
-    n: int | None = None
-    worker: Text | None = None
-
-
-class Tell(Body):
-    """An answer to a query, or one that a mediator gave unasked."""
-
-    query: int | None = None
-    arm: Text | None = None
-    reward: Number | None = None
-    silent: bool = False
-    mediator: Text | None = None
-    accept_surprise: bool = False
-    again: bool = False
+def body_of(verb: type[Verb[Any]], without: tuple[str, ...] = (), required: tuple[str, ...] = ()) -> type[Body]:
+    """The arguments of a verb; some may be left out, or be required here."""
+    taken: dict[str, Any] = {}
+    for one in arguments_of(verb):
+        if one.name not in ("key", *without):
+            must = one.required or one.name in required
+            types = tuple(part for part in one.types if not (must and part is type(None)))
+            taken[one.name] = (reduce(or_, types), Field(... if must else one.default, description=one.help))
+    return create_model(verb.__name__, __base__=Body, **taken)
 
 
-class Correct(Body):
-    """What is right instead, and why."""
-
-    query: int
-    arm: Text | None = None
-    reward: Number | None = None
-    silent: bool = False
-    mediator: Text | None = None
-    reason: Text
-    accept_surprise: bool = False
-
-
-class Void(Body):
-    """Which answer is taken out, and why."""
-
-    query: int
-    reason: Text
-
-
-class Cancel(Body):
-    """Which query is withdrawn."""
-
-    query: int
-    reason: Text = ""
-
-
-class Presence(Body):
-    """Who is away, or back."""
-
-    mediator: Text
-
-
-class Join(Body):
-    """One mediator more."""
-
-    mediator: Text
-    policy: list[Number] | list[Text] | dict[str, Number] | None = None
-    cost: Number = 1.0
-    contact: Text = ""
-
-
-class Retire(Body):
-    """Who is asked no more, or which arm is left out."""
-
-    name: Text
-    what: Literal["mediator", "arm"] = "mediator"
-
-
-class Rename(Body):
-    """Another word for the same."""
-
-    old: Text
-    new: Text
-    what: Literal["mediator", "arm"] | None = None
-
-
-class Note(Body):
-    """For the log."""
-
-    text: Text
-
-
-class OwnTell(Body):
-    """A mediator's answer to a query of its own."""
-
-    query: int
-    arm: Text | None = None
-    reward: Number | None = None
-    silent: bool = False
-    accept_surprise: bool = False
-
-
-class OwnCorrect(OwnTell):
-    """What is right instead, and why."""
-
-    reason: Text
-
-
-class Entry(Body):
+class LoginToken(Body):
     """A token, to be exchanged for a cookie."""
 
     token: Annotated[str, Field(max_length=200)]
 
 
-class New(Body):
+class NewStudy(Body):
     """A study, in the shape of a study.toml."""
 
     name: Annotated[str, Field(max_length=200)]
     study: dict[str, Any]
 
 
-class Trouble(BaseModel):
+class ErrorDetail(BaseModel):
     """What is wrong, in one sentence and as data."""
 
     kind: str
@@ -134,16 +50,16 @@ class Trouble(BaseModel):
     fix: dict[str, str] | None
 
 
-class Refusal(BaseModel):
+class ErrorBody(BaseModel):
     """Nothing has changed."""
 
     format: int
-    error: Trouble
+    error: ErrorDetail
 
 
 #: What any route may answer besides what is asked for.
 REFUSALS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Refusal, "description": words}
+    status: {"model": ErrorBody, "description": words}
     for status, words in {
         401: "No valid token.",
         403: "Not for this token.",

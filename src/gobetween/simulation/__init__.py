@@ -1,1 +1,4 @@
-"""Playing a problem many times: runs, their summary, plans, grids of experiments and where they are run."""
+"""Playing a problem many times. Read `engine` first, then `runs` and their `summary`; `plan` reports the lower bound, `worlds`
+forecasts; a `grid` of experiments is run by `runner` on `executors`, kept in a `results_file`, read as `results` and compared
+in `comparison`.
+"""

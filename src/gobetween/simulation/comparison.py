@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.core.types import Floats, Ints
+from gobetween.core.ground.types import Floats, Ints
 from gobetween.errors import ProblemError
 from gobetween.export import data_frame, html_table, json_safe
 from gobetween.simulation.engine import CHUNK
@@ -20,19 +20,16 @@ from gobetween.simulation.runs import Runs
 
 
 @dataclass(frozen=True)
-class Contrast:
+class PairedQuantity:
     """One quantity under a rule and under the baseline."""
 
     mean: float
     baseline: float
-    difference: float
-    """mean − baseline."""
+    difference: float  # mean − baseline
     half_width: float
     """Of a 95% interval around the difference, by Student's t over chunks of runs; infinite if there is only one chunk."""
-    ratio: float
-    """mean / baseline."""
-    ratio_half_width: float
-    """Of a 95% interval around the ratio, likewise (to first order in the deviations)."""
+    ratio: float  # mean / baseline
+    ratio_half_width: float  # of a 95% interval around the ratio, likewise (to first order in the deviations)
 
 
 @dataclass(frozen=True)
@@ -43,13 +40,10 @@ class Difference:
     sampling: str
     stopping: str
     delta: float
-    runs: int
-    """How many pairs of runs."""
-    queries: Contrast
-    cost: Contrast
-    """Without costs the same as queries."""
-    censored: int
-    """Pairs of which at least one run had not stopped: they count as long as they lasted."""
+    runs: int  # how many pairs of runs
+    queries: PairedQuantity
+    cost: PairedQuantity  # without costs the same as queries
+    censored: int  # pairs of which at least one run had not stopped: they count as long as they lasted
 
     @property
     def rules(self) -> str:
@@ -89,12 +83,7 @@ class Comparison:
             (*(row.problem for _ in several), row.rules, f"{row.delta:g}", *(c for k in kinds for c in _cells(getattr(row, k))))
             for row in self.differences
         ]
-        return (
-            *several,
-            "rules",
-            "delta",
-            *(name for kind in kinds for name in (kind, "difference", "ratio")),
-        ), rows
+        return (*several, "rules", "delta", *(name for kind in kinds for name in (kind, "difference", "ratio"))), rows
 
     def plot(self) -> Any:
         """Ratios to the baseline with their intervals, as a Plotly figure."""
@@ -133,12 +122,12 @@ def paired(problem: str, runs: Runs, baseline: Runs, numbers: Ints) -> list[Diff
     ]
 
 
-def contrast(ours: Ints | Floats, theirs: Ints | Floats, chunks: Ints) -> Contrast:
+def contrast(ours: Ints | Floats, theirs: Ints | Floats, chunks: Ints) -> PairedQuantity:
     """Two rows of numbers, paired; `chunks` says which pairs belong together."""
     x, y = ours.astype(np.float64), theirs.astype(np.float64)
     mean, baseline = float(x.mean()), float(y.mean())
     ratio = mean / baseline
-    return Contrast(
+    return PairedQuantity(
         mean=mean,
         baseline=baseline,
         difference=mean - baseline,
@@ -158,7 +147,7 @@ def _half_width(values: Floats, chunks: Ints) -> float:
     return float(t.ppf(0.975, C - 1)) * math.sqrt(C / (C - 1) * float(sums @ sums)) / n if C > 1 else math.inf
 
 
-def _cells(of: Contrast) -> Sequence[str]:
+def _cells(of: PairedQuantity) -> Sequence[str]:
     difference = f"{of.difference:+,.0f} ± {of.half_width:,.0f}"
     return f"{of.mean:,.0f}", difference, f"{of.ratio:.2f} ± {of.ratio_half_width:.2f}"
 

@@ -11,24 +11,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gobetween.core.asked import BEST, sampler_for, stopper_for, threshold_for
-from gobetween.core.bound import binary_kl
-from gobetween.core.family import Family
-from gobetween.core.loops import HALTED, LOST, NONE, runs
-from gobetween.core.policies import Policy, are_known, never_pulled, policy_row
-from gobetween.core.problem import Problem, nobody_pulls
-from gobetween.core.question import Question
-from gobetween.core.registry import as_question, as_sampling, as_stopping
-from gobetween.core.rule import SamplingRule, StoppingRule
-from gobetween.core.sampler import AnySampler
-from gobetween.core.sampling import Pursuit
-from gobetween.core.state import State, new_state
-from gobetween.core.stopper import AnyStopper
-from gobetween.core.stopping import EProcess
-from gobetween.core.types import Bools, Floats, Ints
+from gobetween.core.bound.lower_bound import binary_kl
+from gobetween.core.evidence.guess import Guess
+from gobetween.core.ground.tally import State, new_state
+from gobetween.core.ground.types import Bools, Floats, Ints
+from gobetween.core.problem.cast import Policy, are_known, ladder, never_pulled, nobody_pulls, policy_row
+from gobetween.core.problem.problem import Problem
+from gobetween.core.question.question import Question, as_question
+from gobetween.core.question.questions import BEST
+from gobetween.core.reward.family import Family
+from gobetween.core.run.loops import HALTED, LOST, NONE, runs
+from gobetween.core.sampling.rules import Pursuit
+from gobetween.core.sampling.sampler import AnySampler
+from gobetween.core.sampling.sampling_rule import SamplingRule, as_sampling
+from gobetween.core.stopping.rules import EProcess
+from gobetween.core.stopping.stopper import AnyStopper
+from gobetween.core.stopping.stopping_rule import StoppingRule, as_stopping
 from gobetween.errors import ProblemError
-from gobetween.export import choices
+from gobetween.export import choose, is_whole
 from gobetween.files.rules import word
+from gobetween.simulation.executors import work_through
 from gobetween.simulation.runs import Runs, together
 
 CHUNK = 8
@@ -48,6 +50,7 @@ def simulate(
     progress: Callable[[int], None] | None = None,
     declared: ArrayLike | Mapping[str, Policy] | Sequence[Policy] | None = None,
     question: Question | str = BEST,
+    guess: Guess | None = None,
 ) -> Runs:
     """Run a sampling and a stopping rule on a problem many times; one path serves every δ.
 
@@ -55,25 +58,30 @@ def simulate(
     not stopped after max_steps queries is censored. `progress` is told how many runs have just been finished. `declared`: the
     policies that the sampling rule believes in, where they are not the true ones; of a mediator also a set of arms that it may
     pull, or None, and the rest is estimated. `question`: what is asked about the arms, the best one unless said otherwise.
+    `guess`: what somebody expects of the arms, with the stopping rule.
 
     >>> problem = gb.Problem([0.9, 0.2], [[0.7, 0.3], [0.3, 0.7]], family="bernoulli")
     >>> runs = gb.simulate(problem, "tracking", "e-process", deltas=[0.1, 0.01], runs=8, seed=1)
     >>> runs.tau.shape, bool(runs.correct.all())
     ((8, 2), True)
     """
+    stopping = as_stopping(stopping).guessing(guess)
     job = new_job(problem, sampling, stopping, deltas, seed, max_steps, declared, question)
     check_whole({"runs": (runs, 1), "workers": (1 if workers is None else workers, 1)})
     chunks = [range(first, min(first + CHUNK, runs)) for first in range(0, runs, CHUNK)]
 
-    def work(chunk: range) -> Runs:
-        found = run_chunk(job, chunk)
+    parts: dict[range, Runs] = {}
+
+    def take(chunk: range, part: Runs) -> None:
+        parts[chunk] = part
         if progress:
             progress(len(chunk))
-        return found
 
+    crew = min(workers or cpu_count() or 1, len(chunks))
     # threads also for one worker: the main one stays free to hear Ctrl-C
-    with ThreadPoolExecutor(min(workers or cpu_count() or 1, len(chunks))) as pool, halting([job]):
-        found = together(pool.map(work, chunks))
+    with ThreadPoolExecutor(crew) as pool, halting([job]):
+        work_through(lambda chunk: pool.submit(run_chunk, job, chunk), chunks, 4 * crew, take)
+    found = together(parts[chunk] for chunk in chunks)
     one, other = word(as_sampling(sampling)), word(as_stopping(stopping))
     return replace(found, problem=problem, question=job.question, sampling=one, stopping=other)
 
@@ -133,8 +141,8 @@ def new_job(
     if type(problem.family).draw is Family.draw:
         raise ProblemError(f"{problem.family.name} rewards cannot be drawn: define draw in {type(problem.family).__name__}")
     asked = as_question(question)
-    sampler_for(asked, rule, believed, are_known(believed), problem.query_costs)  # these refuse what does not fit
-    stopper_for(asked, stop, problem.K, problem.family)
+    rule.sampler_for(asked, believed, are_known(believed), problem.query_costs)  # these refuse what does not fit
+    stop.stopper_for(asked, problem.K, problem.family)
     return Job(problem, believed, rule, stop, wanted, seed, max_steps, asked)
 
 
@@ -143,7 +151,7 @@ def believed_policies(problem: Problem, declared: Any) -> Floats:
     if isinstance(declared, Mapping):
         for name in declared:
             if name not in problem.mediators:
-                raise ProblemError(f"declared names {name!r}: choose from {choices(name, problem.mediators)}")
+                raise ProblemError(f"declared names {name!r}: {choose(name, problem.mediators)}")
         declared = [declared.get(name) for name in problem.mediators]
     rows = list(declared) if isinstance(declared, Iterable) else []
     if len(rows) != problem.E:
@@ -156,10 +164,10 @@ def believed_policies(problem: Problem, declared: Any) -> Floats:
     return found
 
 
-def check_whole(numbers: dict[str, tuple[object, int]]) -> None:
+def check_whole(numbers: dict[str, tuple[Any, int]]) -> None:
     """Refuse what is not a whole number or under its least value: name → (value, least)."""
     for name, (value, least) in numbers.items():
-        if not isinstance(value, int) or value < least:
+        if not is_whole(value) or value < least:
             raise ProblemError(f"{name} = {value!r}: must be a whole number, {least} or more")
 
 
@@ -208,12 +216,12 @@ def _workbench(job: Job) -> Workbench:
     if getattr(_own, "job", None) is not job:
         problem = job.problem
         ask, K, family = job.question, problem.K, problem.family
-        constants = np.array([threshold_for(ask, job.stopping, K, delta, family) for delta in job.deltas])
+        constants = np.array([job.stopping.threshold_for(ask, K, delta, family) for delta in job.deltas])
         order, available = np.argsort(constants, kind="stable"), np.ones(problem.E, np.bool_)
-        stopper = stopper_for(ask, job.stopping, K, family)
+        stopper = job.stopping.stopper_for(ask, K, family)
         _own.workbench = Workbench(
             family.at_work(K),
-            sampler_for(ask, job.sampling, job.believed, are_known(job.believed), problem.query_costs, stopper),
+            job.sampling.sampler_for(ask, job.believed, are_known(job.believed), problem.query_costs, stopper.bernstein()),
             stopper,
             new_state(problem.K, problem.E),
             available,
@@ -225,14 +233,6 @@ def _workbench(job: Job) -> Workbench:
         _own.job = job
     workbench: Workbench = _own.workbench
     return workbench
-
-
-def ladder(policies: Floats, silent: bool) -> Floats:
-    """[E, K] cumulative policies, for `pull`."""
-    cumulative: Floats = np.cumsum(policies, axis=1)
-    if not silent:
-        cumulative[:, -1] = np.inf  # rows sum to 1 only up to rounding
-    return cumulative
 
 
 def stream(seed: int, chunk: int, k: int) -> np.random.Generator:

@@ -6,11 +6,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from gobetween.core.problem import Problem
+from gobetween.core.evidence.guess import Guess
+from gobetween.core.problem.problem import Problem
 from gobetween.errors import GoBetweenError, SpecError
 from gobetween.files.fields import naming, only, tables, text, typed
 from gobetween.files.problem import KEYS, NO_BUDGET, PROBLEM_KEYS, Budget, parse_problem, parse_settings, read_spec
-from gobetween.files.rules import Named, default, rule_to_dict
+from gobetween.files.rules import NamedRule, default, guessing, rule_to_dict
 from gobetween.files.toml import read_toml
 from gobetween.simulation.engine import MAX_STEPS, RUNS, Job, new_job
 from gobetween.simulation.plan import DELTAS
@@ -86,29 +87,29 @@ def parse_experiment(data: Mapping[str, Any], source: str) -> Experiment:
         seed, most = settings.seed or 0, settings.max_steps or MAX_STEPS
         sampling, stopping = settings.sampling or (default("sampling"),), settings.stopping or (default("stopping"),)
         cells = tuple(
-            Cell(name, who.name, when.name, _job(name, problem, who, when, deltas, seed, most))
-            for name, problem in problems.items()
+            Cell(name, who.name, when.name, _job(name, problem, who, guessing(when, guess), deltas, seed, most))
+            for name, (problem, guess) in problems.items()
             for who in sampling
             for when in stopping
         )
         return Experiment(title, cells, deltas, settings.runs or RUNS, seed, most, settings.budget)
 
 
-def _job(name: str, problem: Problem, who: Named, when: Named, deltas: tuple[float, ...], seed: int, most: int) -> Job:
+def _job(name: str, problem: Problem, who: NamedRule, when: NamedRule, deltas: tuple[float, ...], seed: int, most: int) -> Job:
     try:
         return new_job(problem, who.rule, when.rule, deltas, seed, most)
     except GoBetweenError as error:
         raise SpecError(f"sampling {who.name!r} on problem {name!r}: {error}") from None
 
 
-def _problems(data: Mapping[str, Any], folder: Path) -> dict[str, Problem]:
+def _problems(data: Mapping[str, Any], folder: Path) -> dict[str, tuple[Problem, Guess | None]]:
     """Problems by name: the file's own, or those of [[problems]], written out there or in files of their own."""
     if "problems" not in data:
         return {str(data.get("title") or "problem"): parse_problem(data)}
     for key in PROBLEM_KEYS:
         if key in data:
             raise SpecError(f"{key} stands beside problems: move it into one of them")
-    found: dict[str, Problem] = {}
+    found: dict[str, tuple[Problem, Guess | None]] = {}
     for i, table in enumerate(tables(data, "problems")):
         path = f"problems[{i}]"
         only(table, ("name", "file", *PROBLEM_KEYS), f"{path}.")
@@ -119,7 +120,7 @@ def _problems(data: Mapping[str, Any], folder: Path) -> dict[str, Problem]:
     return found
 
 
-def _problem(table: Mapping[str, Any], path: str, folder: Path) -> Problem:
+def _problem(table: Mapping[str, Any], path: str, folder: Path) -> tuple[Problem, Guess | None]:
     if "file" not in table:
         with naming(path):
             return parse_problem(table)
@@ -128,6 +129,7 @@ def _problem(table: Mapping[str, Any], path: str, folder: Path) -> Problem:
     if beside:
         raise SpecError(f"{path}.{beside[0]} stands beside {path}.file: write the problem here or there")
     try:
-        return read_spec(folder / file).problem
+        spec = read_spec(folder / file)
+        return spec.problem, spec.guess
     except GoBetweenError as error:
         raise SpecError(f"{path}.file: {error}") from None

@@ -7,12 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.core.bound import LowerBound, QuestionBound, lower_bound, question_bound
-from gobetween.core.design import Design, Newcomer, design_of
-from gobetween.core.geometry import MediationPrice, Redundancy, price_of_mediation
-from gobetween.core.problem import Problem
-from gobetween.core.question import Question
-from gobetween.core.supports import SupportRange, support_range, surely_redundant
+from gobetween.core.bound.geometry import (
+    MediationPrice,
+    Redundancy,
+    SupportRange,
+    price_of_mediation,
+    support_range,
+    surely_redundant,
+)
+from gobetween.core.bound.lower_bound import LowerBound, QuestionBound, lower_bound, question_bound
+from gobetween.core.bound.what_if import Newcomer, WhatIf, what_if
+from gobetween.core.problem.cast import MOST_PAIRS
+from gobetween.core.problem.problem import Problem
+from gobetween.core.question.question import Question
+from gobetween.errors import ProblemError
 from gobetween.export import html_table, json_safe
 
 DELTAS = (0.1, 0.05, 0.01)
@@ -28,7 +36,7 @@ class Plan:
     price: MediationPrice
     redundant: tuple[Redundancy, ...]
     supported: SupportRange | None = None
-    """The range of T*, where of some mediators only the support is known: the plan takes equal shares of it."""
+    """The range of T*, where policies are not known: the plan takes equal shares of what these mediators may pull."""
 
     def __repr__(self) -> str:
         targets = ", ".join(f"{self.bound.cost(delta):,.1f} at δ = {delta:g}" for delta in self.deltas)
@@ -63,9 +71,9 @@ class Plan:
         return int(np.argmax(self.bound.rival_weights))
 
     @cached_property
-    def design(self) -> Design:
+    def what_if(self) -> WhatIf:
         """What would change the cost: each mediator's worth, a new mediator, other costs and gaps; solved when asked for."""
-        return design_of(self.bound)
+        return what_if(self.bound)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe; the shape of `gobetween plan --json` (docs/plan.md). Infinite and undefined numbers are null."""
@@ -117,14 +125,14 @@ class Plan:
                 }
                 for item in self.redundant
             ],
-            "design": self._design(),
+            "what_if": self._what_if(),
             "supports": _supports(problem, self.supported),
         }
         safe: dict[str, Any] = json_safe(found)
         return safe
 
-    def _design(self) -> dict[str, Any] | None:
-        problem, design = self.problem, self.design
+    def _what_if(self) -> dict[str, Any] | None:
+        problem, what_if = self.problem, self.what_if
         if self.bound.status == "tie":
             return None
         return {
@@ -137,13 +145,13 @@ class Plan:
                     "T_half_cost": worth.T_half,
                     "T_twice_cost": worth.T_twice,
                 }
-                for worth in design.worths
+                for worth in what_if.worths
             ],
-            "arms": [{"arm": name, "pull_worth": float(design.pull_worths[a])} for a, name in enumerate(problem.arms)],
-            "best_new_mediator": self._newcomer(design.best),
-            "halving_mediator": self._newcomer(design.halving),
-            "gaps": [{"factor": factor, "T_star": T_star} for factor, T_star in design.gaps],
-            "tolerances": [{"eps": eps, "T_star": T_star} for eps, T_star in design.tolerances],
+            "arms": [{"arm": name, "pull_worth": float(what_if.pull_worths[a])} for a, name in enumerate(problem.arms)],
+            "best_new_mediator": self._newcomer(what_if.best),
+            "halving_mediator": self._newcomer(what_if.halving),
+            "gaps": [{"factor": factor, "T_star": T_star} for factor, T_star in what_if.gaps],
+            "tolerances": [{"eps": eps, "T_star": T_star} for eps, T_star in what_if.tolerances],
         }
 
     def _newcomer(self, newcomer: Newcomer | None) -> dict[str, Any] | None:
@@ -209,22 +217,25 @@ def _supports(problem: Problem, supported: SupportRange | None) -> dict[str, Any
     if supported is None:
         return None
     names = [problem.mediators[e] for e in supported.mediators]
-    return {"mediators": names, "T_best": supported.T_best, "T_without": supported.T_without}
+    shares = {"assumed": "equal shares"}
+    return {"mediators": names, **shares, "T_best": supported.T_best, "T_without": supported.T_without}
 
 
-def make_question_plan(
-    problem: Problem, question: Question, deltas: Sequence[float] = DELTAS, guessed: Sequence[int] = ()
-) -> QuestionPlan:
+def plan_for(problem: Problem, question: Question, deltas: Sequence[float], guessed: Sequence[int]) -> Plan | QuestionPlan:
     """Plan an experiment that shall answer a question."""
+    if question.names_leader:
+        return make_plan(problem, deltas, guessed)
     return QuestionPlan(problem, tuple(deltas), question_bound(problem, question), support_range(problem, guessed, question))
 
 
 def make_plan(problem: Problem, deltas: Sequence[float] = DELTAS, guessed: Sequence[int] = ()) -> Plan:
-    """Plan an experiment on a problem for these risks. guessed: mediators of whose policy only which arms they pull is right.
+    """Plan an experiment on a problem for these risks. guessed: mediators whose policy is not known, at most its support.
 
     >>> gb.make_plan(gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.9, 0.1]], family=gb.Gaussian(1.0)), deltas=[0.05])
     Plan(T* = 8; expected queries ≥ 21.2 at δ = 0.05)
     """
+    if problem.E**2 > MOST_PAIRS:
+        raise ProblemError(f"{problem.E:,} mediators are too many to compare each with all others: plan with fewer")
     redundant = surely_redundant(problem, guessed)
     bound = lower_bound(problem, without=[item.mediator for item in redundant])
     return Plan(problem, tuple(deltas), bound, price_of_mediation(problem), redundant, support_range(problem, guessed))

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.core.problem import Problem
-from gobetween.core.types import Ints
+from gobetween.core.ground.types import Ints
+from gobetween.core.problem.problem import Problem
 from gobetween.errors import ResultsError
-from gobetween.export import data_frame, html_table
+from gobetween.export import choose, data_frame, html_table
 from gobetween.files.rules import parse_family
 from gobetween.simulation.comparison import Comparison, Difference, paired
 from gobetween.simulation.results_file import COLUMNS, ResultsFile
@@ -25,8 +25,7 @@ class CellRuns:
 
     problem: str
     runs: Runs
-    numbers: Ints
-    """[runs] which runs these are: all from 0 on, unless the work was interrupted."""
+    numbers: Ints  # [runs] which runs these are: all from 0 on, unless the work was interrupted
 
     @property
     def name(self) -> tuple[str, str, str]:
@@ -91,8 +90,8 @@ class Results:
             raise ResultsError(f"{self.path}: no run is finished: run the experiment first")
         chosen = rules[0] if baseline is None else tuple(baseline)
         if chosen not in rules:
-            choices = "; ".join(", ".join(pair) for pair in rules)
-            raise ResultsError(f"{self.path}: no cell has the rules {', '.join(chosen)}: choose from {choices}")
+            said, known = ", ".join(chosen), [", ".join(pair) for pair in rules]
+            raise ResultsError(f"{self.path}: no cell has the rules {said!r}: {choose(said, known)}")
         return Comparison((chosen[0], chosen[1]), tuple(self._differences(chosen)))
 
     def _differences(self, baseline: tuple[str, ...]) -> Iterator[Difference]:

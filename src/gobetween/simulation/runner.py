@@ -5,12 +5,13 @@ whatever order, and however often the work was interrupted.
 """
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from os import PathLike, cpu_count
 
 from gobetween.errors import ResultsError
 from gobetween.simulation.engine import CHUNK, Job, check_whole, halting, run_chunk
+from gobetween.simulation.executors import work_through
 from gobetween.simulation.grid import Experiment, read_experiment
 from gobetween.simulation.results_file import ResultsFile
 from gobetween.simulation.runs import Runs, together
@@ -60,25 +61,18 @@ def run_experiment(
 
 
 def _run(grid: Experiment, results: ResultsFile, executor: Executor, in_flight: int, tell: Callable[[int], None]) -> None:
-    flying: dict[Future[Runs], tuple[int, range]] = {}
+    def submit(task: tuple[int, range]) -> Future[Runs]:
+        cell, block = task
+        return executor.submit(run_block, grid.cells[cell].job, block)
 
-    def collect(at_most: int) -> None:
-        while len(flying) > at_most:
-            for future in wait(flying, return_when=FIRST_COMPLETED).done:
-                cell, block = flying.pop(future)
-                results.add(cell, block, future.result())
-                tell(len(block))
+    def take(task: tuple[int, range], found: Runs) -> None:
+        results.add(*task, found)
+        tell(len(task[1]))
 
     try:
-        for cell, block in _missing(grid, results):
-            flying[executor.submit(run_block, grid.cells[cell].job, block)] = (cell, block)
-            collect(in_flight - 1)
-        collect(0)
+        work_through(submit, _missing(grid, results), in_flight, take)
     except BrokenExecutor as error:
         raise ResultsError(f"a worker died ({error}): what was finished is kept, run the same again to go on") from None
-    finally:
-        for future in flying:
-            future.cancel()
 
 
 def _missing(grid: Experiment, results: ResultsFile) -> Iterator[tuple[int, range]]:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gobetween.core.asked import BEST
-from gobetween.core.bound import bound_for
-from gobetween.core.problem import Problem
-from gobetween.core.question import Question
-from gobetween.core.types import Bools, Ints
+from gobetween.core.bound.lower_bound import bound_for
+from gobetween.core.ground.types import Bools, Ints
+from gobetween.core.problem.problem import Problem
+from gobetween.core.question.question import Question
+from gobetween.core.question.questions import BEST
 from gobetween.errors import ProblemError
 from gobetween.export import data_frame, html_table
 from gobetween.files.problem import NO_BUDGET, Budget, parse_budget
@@ -66,7 +66,7 @@ class Runs:
     def played(self) -> Problem:
         """The problem, where it must be known."""
         if self.problem is None:
-            raise ProblemError("these runs do not say which problem was played: simulate and load_results make runs that do")
+            raise ProblemError("these runs have no problem: use runs from simulate or load_results")
         return self.problem
 
     def within(self, *, queries: int | None = None, cost: float | None = None) -> "Runs":

@@ -1,6 +1,6 @@
 """What is to be expected, from worlds that counts leave possible: how long each of them takes, and what that comes to.
 
-A world has means drawn from what the counts leave open (core/posterior.py), and policies likewise where they are not declared.
+A world has means drawn from what the counts leave open (core/evidence/means.py), and policies where they are not declared.
 In it a study or a log goes on until the verdict. An even prior makes more of near-ties than is seen in practice: worlds take
 longer than the truth. Which of them bound the range was therefore measured, once for all studies (docs/validity-forecast.md)
 and once for all logs (docs/validity-log-forecast.md).
@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gobetween.core.family import Family
-from gobetween.core.policies import are_known
-from gobetween.core.posterior import possible_means
-from gobetween.core.state import Tally
-from gobetween.core.types import Floats, Ints
+from gobetween.core.evidence.means import possible_means
+from gobetween.core.ground.tally import Tally
+from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.problem.cast import are_known
+from gobetween.core.reward.family import Family
 
 #: How many worlds are played. More would make a range steadier, not truer.
 WORLDS = 13

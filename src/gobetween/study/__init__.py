@@ -1,1 +1,3 @@
-"""Live use: the learner, and studies that ask and are told over days, kept in a store that loses nothing."""
+"""Live use. `learner` asks and is told, without a store; `spec`, `journal`, `store`, `commands`, `status` and `notify` make a
+study of it that loses nothing over days, which `study.py` offers and `client.py` reaches by HTTP.
+"""

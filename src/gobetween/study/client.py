@@ -7,26 +7,31 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
 from gobetween import errors
-from gobetween.core.policies import Policy
 from gobetween.errors import Fix, GoBetweenError, StoreError, StudyError
 from gobetween.export import some
-from gobetween.study.events import Event
-from gobetween.study.record import PATIENCE
-from gobetween.study.spec import StudySpec, as_list
-from gobetween.study.status import Status
-from gobetween.study.transaction import Receipt, StudyQuery
+from gobetween.study.commands.study_verbs import RenameStudy
+from gobetween.study.commands.verb import AUTO, Verb
+from gobetween.study.commands.verbs import Commands
+from gobetween.study.journal.events import Event
+from gobetween.study.journal.receipts import StudyQuery
+from gobetween.study.journal.record import PATIENCE
 
+if TYPE_CHECKING:
+    from gobetween.study.spec.spec import StudySpec
+    from gobetween.study.status.status import Status
+
+T = TypeVar("T")
 PAGE = 1000  # events of one answer
 BROKEN = (OSError, http.client.HTTPException)
 AWAY = (502, 503, 504)  # what a proxy says while the server behind it is away
 
 
-class Client:
+class Client(Commands):
     """A study that `gobetween serve` serves; `study` names it in addresses, where there are several.
 
     A command that is interrupted is tried again for 15 seconds under a key of its own, so that it is done once.
@@ -43,7 +48,7 @@ class Client:
             raise StudyError(f"url = {url!r}: write the address of a server, such as http://127.0.0.1:8177")
         self.url, self._token, self._named, self._actor, self._timeout = url.rstrip("/"), token.strip(), study, actor, timeout
         self._local, self._open = threading.local(), list[http.client.HTTPConnection]()
-        weakref.finalize(self, _let_go, self._open)  # connections are closed even if nobody says close
+        weakref.finalize(self, _let_go, self._open)  # connections are closed even without close()
 
     def __repr__(self) -> str:
         return f"<Client of {self._named!r} at {self.url}>"
@@ -55,12 +60,12 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Let go of all connections; each thread that goes on opens one anew."""
+        """Let go of all connections; each thread that goes on opens a new one."""
         _let_go(self._open)
 
-    def studies(self) -> list[dict[str, Any]]:
-        """The studies that the token is for."""
-        return list(self._get("/api/v1/studies")["studies"])
+    def studies(self, archived: bool = False) -> list[dict[str, Any]]:
+        """The studies that the token is for; those that are archived only where that is said."""
+        return list(self._get(f"/api/v1/studies{'?archived=true' if archived else ''}")["studies"])
 
     @property
     def study(self) -> str:
@@ -74,96 +79,31 @@ class Client:
 
     # commands ---------------------------------------------------------------------------------------------------------
 
-    def ask(self, n: int | None = None, *, worker: str | None = None, key: str | None = None) -> list[StudyQuery]:
-        """Whom to ask next; see `Study.ask`."""
-        return _queries(self._post("ask", {"n": n, "worker": worker}, key))
-
-    def tell(
-        self,
-        query: StudyQuery | int | None = None,
-        *,
-        arm: str | None = None,
-        reward: float | None = None,
-        silent: bool = False,
-        mediator: str | None = None,
-        accept_surprise: bool = False,
-        again: bool = False,
-        key: str | None = None,
-    ) -> Receipt:
-        """Record an answer; see `Study.tell`."""
-        said = {"arm": arm, "reward": reward, "silent": silent, "mediator": mediator}
-        flags = {"accept_surprise": accept_surprise, "again": again}
-        return self._do("tell", {"query": _number(query), **said, **flags}, key)
-
-    def correct(
-        self,
-        query: StudyQuery | int,
-        *,
-        arm: str | None = None,
-        reward: float | None = None,
-        silent: bool = False,
-        mediator: str | None = None,
-        reason: str,
-        accept_surprise: bool = False,
-        key: str | None = None,
-    ) -> Receipt:
-        """Replace an answer that was wrong; see `Study.correct`."""
-        said = {"arm": arm, "reward": reward, "silent": silent, "mediator": mediator}
-        more = {"reason": reason, "accept_surprise": accept_surprise}
-        return self._do("correct", {"query": _number(query), **said, **more}, key)
-
-    def void(self, query: StudyQuery | int, *, reason: str, key: str | None = None) -> Receipt:
-        """Take an answer out of the count."""
-        return self._do("void", {"query": _number(query), "reason": reason}, key)
-
-    def cancel(self, query: StudyQuery | int, *, reason: str = "", key: str | None = None) -> Receipt:
-        """Withdraw an open query."""
-        return self._do("cancel", {"query": _number(query), "reason": reason}, key)
-
-    def away(self, mediator: str, *, key: str | None = None) -> Receipt:
-        """Ask a mediator no more until it is back."""
-        return self._do("away", {"mediator": mediator}, key)
-
-    def back(self, mediator: str, *, key: str | None = None) -> Receipt:
-        """A mediator can be asked again."""
-        return self._do("back", {"mediator": mediator}, key)
-
-    def add_mediator(
-        self, mediator: str, *, policy: Policy = None, cost: float = 1.0, contact: str = "", key: str | None = None
-    ) -> Receipt:
-        """Take in one mediator more."""
-        row = dict(policy) if isinstance(policy, Mapping) else None if policy is None else as_list(policy)
-        return self._do("add-mediator", {"mediator": mediator, "policy": row, "cost": cost, "contact": contact}, key)
-
-    def retire(self, name: str, *, what: str = "mediator", key: str | None = None) -> Receipt:
-        """Ask a mediator no more, or leave an arm out of the question."""
-        return self._do("retire", {"name": name, "what": what}, key)
-
-    def rename(self, old: str, new: str, *, what: str | None = None, key: str | None = None) -> Receipt:
-        """Another name for an arm or a mediator."""
-        return self._do("rename", {"old": old, "new": new, "what": what}, key)
-
-    def pause(self, *, key: str | None = None) -> Receipt:
-        """Issue no more queries for now."""
-        return self._do("pause", {}, key)
-
-    def resume(self, *, key: str | None = None) -> Receipt:
-        """Go on after a pause or a verdict."""
-        return self._do("resume", {}, key)
-
-    def note(self, text: str, *, key: str | None = None) -> Receipt:
-        """Write something into the log."""
-        return self._do("note", {"text": text}, key)
+    def do(self, verb: Verb[T]) -> T:
+        """Any verb, by HTTP; under a key, so that it is done once however often it is tried."""
+        try:
+            sent = json.dumps(verb.arguments(), allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise StudyError(f"{verb.word}: cannot be sent as JSON ({error})") from None
+        headers = {"Idempotency-Key": _header("key", verb.key or f"{AUTO}{uuid4()}")}
+        done = self._patiently("POST", f"/api/v1/studies/{quote(self.study)}/{verb.word}", sent, headers)
+        if isinstance(verb, RenameStudy):
+            self._named = next(str(one["study"]) for one in self.studies(archived=True) if one["name"] == verb.name)
+        return verb.from_json(done)
 
     # views ------------------------------------------------------------------------------------------------------------
 
     @property
-    def spec(self) -> StudySpec:
+    def spec(self) -> "StudySpec":
         """What the study is about."""
+        from gobetween.study.spec.spec import StudySpec
+
         return StudySpec.from_dict(self._look("/spec")["spec"])
 
-    def status(self) -> Status:
+    def status(self) -> "Status":
         """How the study stands."""
+        from gobetween.study.status.status import Status
+
         return Status.from_dict(self._look(""))
 
     def pending(self) -> list[StudyQuery]:
@@ -192,21 +132,6 @@ class Client:
     def _get(self, path: str) -> dict[str, Any]:
         return self._patiently("GET", path, None, {})
 
-    def _do(self, verb: str, body: Mapping[str, Any], key: str | None) -> Receipt:
-        said = self._post(verb, body, key)
-        asked = tuple(StudyQuery(**query) for query in said.pop("asked"))
-        return Receipt(**{name: said[name] for name in Receipt.__annotations__ if name != "asked"}, asked=asked)
-
-    def _post(self, verb: str, body: Mapping[str, Any], key: str | None) -> dict[str, Any]:
-        if key == "":
-            raise StudyError("key: must not be empty")
-        try:
-            sent = json.dumps(dict(body), allow_nan=False)
-        except (TypeError, ValueError) as error:
-            raise StudyError(f"{verb}: cannot be sent as JSON ({error})") from None
-        headers = {"Idempotency-Key": _header("key", key or f"auto-{uuid4()}")}
-        return self._patiently("POST", f"/api/v1/studies/{quote(self.study)}/{verb}", sent, headers)
-
     def _patiently(self, method: str, path: str, body: str | None, headers: Mapping[str, str]) -> dict[str, Any]:
         """Try again while the server does not answer, or its store does not."""
         deadline, pause = time.monotonic() + PATIENCE, 0.05
@@ -229,7 +154,7 @@ class Client:
             answer = connection.getresponse()
             status, text = answer.status, answer.read()
         except BROKEN as error:
-            connection.close()  # the next request opens it anew
+            connection.close()  # the next request opens a new one
             failure = StoreError(f"{self.url}: does not answer ({type(error).__name__}: {error})")
             failure.passing = not isinstance(error, (ssl.SSLError, TimeoutError))
             raise failure from None
@@ -262,10 +187,6 @@ def _header(what: str, text: str) -> str:
     if not text.isascii() or not text.isprintable():
         raise StudyError(f"{what}: must be of printable ASCII characters to be sent")
     return text
-
-
-def _number(query: StudyQuery | int | None) -> int | None:
-    return query.id if isinstance(query, StudyQuery) else query
 
 
 def _queries(found: Mapping[str, Any]) -> list[StudyQuery]:

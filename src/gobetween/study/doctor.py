@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from gobetween.errors import StoreError, StudyError
-from gobetween.files.rules import present
-from gobetween.study.events import row_after
-from gobetween.study.record import QueryRow, Store, StudyRecord
-from gobetween.study.saved import plain
-from gobetween.study.spec import StudySpec
-from gobetween.study.state import FORMAT, PRESENT, StudyState, up_to_date
+from gobetween.study.journal.events import row_after
+from gobetween.study.journal.record import QueryRow, Store, StudyRecord
+from gobetween.study.journal.snapshot import snapshot_of, spec_in
+from gobetween.study.journal.state import StudyState
+from gobetween.study.learner.serialise import unpacked
+from gobetween.study.spec.spec import StudySpec
 
 
 def examine(store: Store, name: str) -> list[str]:
@@ -53,7 +53,7 @@ def _look_at_study(store: Store, name: str, found: list[str]) -> None:
 
 def _replay(record: StudyRecord, state: StudyState, rows: dict[int, QueryRow], found: list[str]) -> bool:
     """Let every event happen again; False when one cannot."""
-    last, keys, seq = 0, set(), _seq_of(record)
+    last, keys, seq = 0, set(), (record.snapshot or {}).get("seq", record.seq)
     for event in record.events():
         if event["seq"] != last + 1:
             found.append(f"event {last + 1} is missing: event {event['seq']} follows {last}")
@@ -78,53 +78,14 @@ def _replay(record: StudyRecord, state: StudyState, rows: dict[int, QueryRow], f
     return True
 
 
-def _seq_of(record: StudyRecord) -> Any:
-    """The event that the snapshot was made after."""
-    held = record.snapshot or {}
-    return held.get("seq", record.seq) if held.get("format") in PRESENT else record.seq
-
-
 def _compare_snapshots(state: StudyState, snapshot: Mapping[str, Any], found: list[str]) -> None:
+    replayed = snapshot_of(state) | {"seq": snapshot.get("seq")}
     try:
-        held = up_to_date(snapshot)
+        spec_in(snapshot)
     except StudyError as error:
         found.append(str(error))
         return
-    replayed = up_to_date(state.to_dict())
-    if "clock" not in held:  # it was kept before there was one
-        del replayed["clock"]
-    if held["learner"].get("S_ea") is None:  # what alarms look at was not kept then
-        held["learner"] = _without(held["learner"])
-        replayed["learner"] = _without(replayed["learner"])
-    if held["learner"].get("spread") is None and state.spec.family.name == "poisson":  # nor how far counts spread
-        for each in (held, replayed):
-            each["learner"] = _without(each["learner"], "spread")
-    if held["learner"].get("drift") is None:  # nor what had been counted on the way
-        for each in (held, replayed):
-            each["learner"] = _without(each["learner"], "drift", "drift_N_a", "drift_S_a", "drift_N_ea")
-    if held["first_format"] < FORMAT:  # what earlier versions did not keep
-        replayed |= {key: held[key] for key in ("first_format", "lost", "jumps")}
-    if held["old_trail"]:  # its moments were chosen by an earlier rule, which nobody can replay
-        replayed |= {"trail": held["trail"], "old_trail": True}
-    for each in (replayed, held):
-        each["learner"], each["spec"] = _plain(each["learner"]), _renamed(each["spec"])
-    _compare(replayed, {key: value for key, value in held.items() if key != "seq"}, "snapshot", found)
-
-
-def _plain(learner: Mapping[str, Any]) -> dict[str, Any]:
-    """A saved learner with all its numbers as such, and its rules as they are called now."""
-    found = {key: value.tolist() if hasattr(value, "tolist") else value for key, value in plain(learner).items()}
-    return {"most": 0.0, "plan": None} | _renamed(found)
-
-
-def _renamed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A spec or a learner with its rules as they are called now."""
-    return {**data, **{side: present(data[side]) for side in ("sampling", "stopping")}}
-
-
-def _without(learner: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    """A saved learner without what alarms look at, or without some of that."""
-    return {key: value for key, value in learner.items() if key not in (keys or ("S_ea", "spread", "claimed"))}
+    _compare(unpacked(replayed, lists=True), unpacked(snapshot, lists=True), "snapshot", found)
 
 
 def _shown(row: QueryRow | None) -> tuple[Any, ...] | None:

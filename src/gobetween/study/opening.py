@@ -11,9 +11,9 @@ from gobetween.errors import Fix, GoBetweenError, StoreError, StudyError
 from gobetween.export import some
 from gobetween.files.paths import path_of
 from gobetween.files.toml import read_toml
-from gobetween.study.checks import check_some_text
-from gobetween.study.record import Store, present_spec
-from gobetween.study.spec import StudySpec, begun_with, differences, fitting, unfitted
+from gobetween.study.journal.record import Store, present_spec
+from gobetween.study.spec.checks import check_some_text
+from gobetween.study.spec.spec import StudySpec, begun_with, differences, fitting, unfitted
 from gobetween.study.study import Study
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def create_study(where: str | PathLike[str], spec: StudySpec | None, name: str |
 def add_study(store: Store, name: str, spec: StudySpec) -> None:
     """A new study in a store that is there."""
     check_some_text("name", name, "name: a study needs a short name")
-    store.create(name, spec.to_dict(), {"version": __version__, "rules": 1, "created": time.time()})
+    store.create(name, spec.to_dict(), {"version": __version__, "created": time.time()})
 
 
 def open_or_create_study(where: str | PathLike[str], spec: StudySpec | None, name: str | None, actor: str | None) -> Study:
@@ -131,7 +131,7 @@ def open_or_create_study(where: str | PathLike[str], spec: StudySpec | None, nam
 
 def backup_study(where: str | PathLike[str], file: Path) -> dict[str, int]:
     """Copy the store of a study, with all studies in it, into a new file while others write; returns the events of each."""
-    with closing(open_store(_kept(where))) as store:
+    with closing(open_store(kept_at(where))) as store:
         from gobetween.study.store.copies import back_up
 
         return back_up(cast("Database", store), file)
@@ -143,19 +143,19 @@ def restore_study(file: Path, where: str | PathLike[str]) -> dict[str, int]:
         from gobetween.study.store.copies import copy_studies, read_back
 
         counts = read_back(cast("Database", open_store(file)), str(file))
-        with closing(open_store(_kept(where), create=True)) as target:
+        with closing(open_store(kept_at(where), create=True)) as target:
             copy_studies(cast("Database", source), cast("Database", target))
     return counts
 
 
-def _kept(where: str | PathLike[str]) -> str:
+def kept_at(where: str | PathLike[str]) -> str:
     """Where the store is that a study.toml, a path or a URL means."""
     return _read(Path(where))[0] if str(where).endswith(".toml") else str(where)
 
 
 def migrate_study(where: str | PathLike[str]) -> None:
     """Bring the tables of an existing store up to date."""
-    kept = _kept(where)
+    kept = kept_at(where)
     if not is_url(kept) and not Path(kept).is_file():
         raise StoreError(f"{kept}: there is no such store", fix=Fix("create"))
     open_store(kept, create=True).close()

@@ -1,15 +1,20 @@
 """Whole stores, copied while others write: a backup is a SQLite file that was read back, whatever the store is."""
 
 import os
+import re
 from collections import deque
+from collections.abc import Callable, Mapping
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Table, select
 
 from gobetween.errors import Fix, StoreError, StudyError
-from gobetween.study.store.database import PAGE, Database
+from gobetween.study.store.database import Database
+from gobetween.study.store.database_record import PAGE
+from gobetween.study.store.engines import make_private
 from gobetween.study.store.failures import damaged
 from gobetween.study.store.seals import study_seal
 from gobetween.study.store.tables import events, queries, studies
@@ -19,21 +24,46 @@ Counts = dict[str, int]
 
 def back_up(store: Database, file: Path) -> Counts:
     """Copy all studies into a new file, as they are at one moment, and read them back; returns the events of each."""
-    if file.exists():
-        raise StoreError(f"{file}: is there already", fix=Fix("other-file"))
     store.names()  # one of another version says so
-    part = file.with_name(f"{file.name}.part-{os.getpid()}")
-    try:
+
+    def fill(part: Path) -> None:
         if store.path is None:
             with closing(Database.open(str(part), create=True)) as target:
                 copy_studies(store, target)
         else:
-            store.outside("VACUUM INTO ?", str(part))  # reads as everybody else does, so that nobody waits
+            make_private(part)
+            store.outside("VACUUM INTO ?", str(part))  # reads as all others do, so that no one waits
+
+    return _written(file, fill, store.place)
+
+
+def back_up_study(source: Connection, study: int, name: str, place: str, now: float) -> Path:
+    """Copy one study, as a transaction sees it, into a new file beside its store, or in the current folder."""
+    moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S")
+    folder, stem = (Path(), "study") if "://" in place else (Path(place).parent, Path(place).stem)
+    file = folder / f"{stem}-{re.sub(r'[^A-Za-z0-9_-]+', '-', name)[:80]}-{moment}.sqlite"
+
+    def fill(part: Path) -> None:
+        with closing(Database.open(str(part), create=True)) as target, target.locking() as new:
+            row = dict(source.execute(select(studies).where(studies.c.id == study)).mappings().one())
+            _copy_study(source, new, row)
+
+    _written(file, fill, place)
+    return file
+
+
+def _written(file: Path, fill: Callable[[Path], None], place: str) -> Counts:
+    """Under another name until it is whole, without what must not come back, and read back."""
+    if file.exists():
+        raise StoreError(f"{file}: is there already", fix=Fix("other-file"))
+    part = file.with_name(f"{file.name}.part-{os.getpid()}")
+    try:
+        fill(part)
         copy = Database.open(str(part))
         copy.outside("DELETE FROM tokens")  # one that is revoked later must not come back with a backup
         copy.outside("DELETE FROM outbox")  # what was to be told then is told by the store itself
         copy.outside("PRAGMA journal_mode=DELETE")  # one file, without a -wal
-        counts = read_back(copy, store.place)
+        counts = read_back(copy, place)
         with part.open("rb") as stream:
             os.fsync(stream.fileno())
         part.replace(file)
@@ -46,7 +76,7 @@ def back_up(store: Database, file: Path) -> Counts:
 
 
 def read_back(store: Database, place: str) -> Counts:
-    """Every seal of every study is right, or it is said; returns how many events each study has."""
+    """Check every seal of every study; returns how many events each study has."""
     store.place = place
     with closing(store):
         counts = {}
@@ -69,10 +99,14 @@ def copy_studies(source: Database, target: Database) -> None:
                 raise StudyError(f"{words}: move that store away, or restore to another place")
             if row["seal"] != study_seal(dict(row)):
                 raise damaged(source.place, f"study {row['name']!r} is not as it was written")
-            values = {key: value for key, value in row.items() if key != "id"}
-            number = new.execute(studies.insert().returning(studies.c.id), values).scalar_one()
-            for table, order in ((events, events.c.seq), (queries, queries.c.query)):
-                _copy_rows(old, new, table, order, row["id"], number)
+            _copy_study(old, new, row)
+
+
+def _copy_study(old: Connection, new: Connection, row: Mapping[Any, Any]) -> None:
+    values = {key: value for key, value in row.items() if key != "id"}
+    number = new.execute(studies.insert().returning(studies.c.id), values).scalar_one()
+    for table, order in ((events, events.c.seq), (queries, queries.c.query)):
+        _copy_rows(old, new, table, order, row["id"], number)
 
 
 def _copy_rows(old: Connection, new: Connection, table: Table, order: Any, study: int, new_study: int) -> None:

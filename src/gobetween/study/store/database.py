@@ -1,168 +1,32 @@
 """SQLite and PostgreSQL through SQLAlchemy Core: one schema, one transaction for each command."""
 
-import json
 import os
+import threading
 import time
 import weakref
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, bindparam, func, inspect, select, text, update
+from sqlalchemy import Connection, Engine, bindparam, func, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from gobetween.errors import Fix, StoreError, StudyError
-from gobetween.study.notify import Message, Undelivered
-from gobetween.study.record import PATIENCE, QueryRow, TokenRow
+from gobetween.export import choose
+from gobetween.study.journal.record import PATIENCE, TokenRow
+from gobetween.study.notify.messages import Message
+from gobetween.study.spec.checks import check_new_name
 from gobetween.study.store import outbox
+from gobetween.study.store.database_record import DatabaseRecord, to_json
 from gobetween.study.store.engines import READS, engine_of
 from gobetween.study.store.failures import damaged, told
-from gobetween.study.store.seals import STUDY, event_seal, query_seal, seal_of, study_seal
-from gobetween.study.store.tables import SCHEMA, events, queries, schema, studies, tokens
+from gobetween.study.store.schema import VERSION, check_schema, make_or_upgrade, refuse_other
+from gobetween.study.store.seals import study_seal
+from gobetween.study.store.tables import studies, tokens
 
-PAGE = 1000  # rows that are fetched at a time
-OWN = ("seq", "at", "actor", "kind", "query", "key", "part")  # fields of an event with a column of their own
-
-
-class DatabaseRecord:
-    """One study inside a transaction. Nothing is taken from it whose seal is not right."""
-
-    def __init__(self, connection: Connection, row: Any, now: float, place: str) -> None:
-        self._connection, self._id, self.now, self._place = connection, row.id, now, place
-        self._row = {column: row._mapping[column] for column in STUDY}
-        if row.seal != study_seal(self._row):
-            raise damaged(place, f"study {row.name!r} is not as it was written")
-        self._snapshot: Mapping[str, Any] | None = None  # read when someone wants it
-
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        return _object(self._row["spec"])
-
-    @property
-    def about(self) -> Mapping[str, Any]:
-        return _object(self._row["about"])
-
-    @property
-    def snapshot(self) -> Mapping[str, Any] | None:
-        if self._snapshot is None and self._row["snapshot"] is not None:
-            self._snapshot = _object(self._row["snapshot"])
-        return self._snapshot
-
-    @property
-    def seq(self) -> int:
-        return int(self._row["seq"])
-
-    def query(self, number: int) -> QueryRow | None:
-        found = self._connection.execute(_QUERY, {"id": self._id, "number": number}).first()
-        return None if found is None else self._query_row(found)
-
-    def queries(self, numbers: Collection[int]) -> list[QueryRow]:
-        found = self._connection.execute(_QUERIES, {"id": self._id, "numbers": list(numbers)}).all()
-        return [self._query_row(row) for row in found]
-
-    def answered(self, mediator: int, last: int) -> list[QueryRow]:
-        where = (queries.c.study == self._id) & (queries.c.mediator == mediator) & queries.c.status.in_(("told", "silent"))
-        found = self._connection.execute(select(queries).where(where).order_by(queries.c.query.desc()).limit(last))
-        return [self._query_row(row) for row in found]
-
-    def by_key(self, key: str) -> list[dict[str, Any]]:
-        found = self._connection.execute(_BY_KEY, {"id": self._id, "used": key}).all()
-        return list(self._events(found, self.seal(found[0].seq - 1))) if found else []
-
-    def events_of(self, number: int) -> list[dict[str, Any]]:
-        where = (events.c.study == self._id) & (events.c.query == number)
-        found = self._connection.execute(select(events).where(where).order_by(events.c.seq)).all()
-        return [event for row in found for event in self._events([row], self.seal(row.seq - 1))]
-
-    def events(self, after: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
-        return (_event(own, payload) for own, payload in self._read(after, limit))
-
-    def lines(self) -> Iterator[str]:
-        return (_line(own, payload) for own, payload in self._read(0, None))
-
-    def _read(self, after: int, limit: int | None) -> Iterator[tuple[list[Any], str]]:
-        seal = self.seal(after)
-        while limit is None or limit > 0:
-            size = PAGE if limit is None else min(PAGE, limit)
-            wanted = select(events).where(events.c.study == self._id, events.c.seq > after).order_by(events.c.seq).limit(size)
-            page = self._connection.execute(wanted).all()
-            yield from self._sound(page, seal)
-            if len(page) < size:
-                return
-            after, seal, limit = page[-1].seq, page[-1].seal, None if limit is None else limit - size
-
-    def rows(self) -> Iterator[QueryRow]:
-        last = -1
-        while True:
-            wanted = select(queries).where(queries.c.study == self._id, queries.c.query > last).order_by(queries.c.query)
-            page = [self._query_row(row) for row in self._connection.execute(wanted.limit(PAGE))]
-            yield from page
-            if len(page) < PAGE:
-                return
-            last = page[-1].query
-
-    @property
-    def weight(self) -> int:
-        return len(self._row["snapshot"] or "")
-
-    def write(
-        self, recorded: Sequence[Mapping[str, Any]], rows: Sequence[QueryRow], snapshot: Mapping[str, Any] | None
-    ) -> None:
-        head, sealed = self._row["head"], []
-        for one in map(_columns, recorded):
-            head = event_seal(head, one)
-            sealed.append(one | {"study": self._id, "seal": head})
-        self._connection.execute(_ADDED, sealed)
-        if rows:
-            changed = [_query_columns(row) | {"study": self._id} for row in rows]
-            self._connection.execute(_upsert(self._connection.dialect.name), changed)
-        changes: dict[str, Any] = {"seq": self.seq + len(recorded), "head": head}
-        if snapshot is not None:
-            self._snapshot = snapshot
-            changes["snapshot"] = _json(snapshot)
-        self._change(**changes)
-
-    def post(self, messages: Sequence[Message]) -> None:
-        outbox.post(self._connection, self._id, messages)
-
-    def undelivered(self) -> Undelivered:
-        return outbox.undelivered(self._connection, self._id)
-
-    def respecify(self, spec: Mapping[str, Any]) -> None:
-        self._change(spec=_json(spec))
-
-    def _change(self, **values: Any) -> None:
-        self._row |= values
-        changes = {f"new_{name}": value for name, value in values.items()} | {"new_seal": study_seal(self._row)}
-        self._connection.execute(_change_of(*values), changes | {"at": self._id})
-
-    def seal(self, seq: int) -> str:
-        """The seal of an event, to go on from; before the first and after the last there is none."""
-        if not 0 < seq <= self.seq:
-            return ""
-        if seq == self.seq:
-            return str(self._row["head"])
-        wanted = select(events.c.seal).where(events.c.study == self._id, events.c.seq == seq)
-        return str(self._connection.execute(wanted).scalar())
-
-    def _events(self, found: Iterable[Any], seal: str) -> Iterator[dict[str, Any]]:
-        return (_event(own, payload) for own, payload in self._sound(found, seal))
-
-    def _sound(self, found: Iterable[Any], seal: str) -> Iterator[tuple[list[Any], str]]:
-        """Values and payloads of events whose seals are right."""
-        for _, *own, payload, held in found:  # in the order of the table's columns, which is that of the seal
-            if held != seal_of(seal, *own, payload):
-                raise damaged(self._place, f"event {own[0]} of study {self._row['name']!r} is not as it was written")
-            seal = held
-            yield own, payload
-
-    def _query_row(self, row: Any) -> QueryRow:
-        _, *values, held = row
-        if held != seal_of(*values):
-            raise damaged(self._place, f"query {row.query} of study {self._row['name']!r} is not as it was written")
-        return QueryRow(*values)
+WRITERS = 32  # that hold a connection of this process while they wait for a lock
 
 
 class Database:
@@ -171,10 +35,11 @@ class Database:
     def __init__(self, engine: Engine, place: str, clock: Callable[[], float] | None = None) -> None:
         self.place = place
         self._engine, self._clock, self._is_sound = engine, clock, False
+        self._turns = threading.BoundedSemaphore(WRITERS)
         self._lite = engine.dialect.name == "sqlite"
         self.path = Path(place) if self._lite else None
         self._owner = [os.getpid()]
-        weakref.finalize(self, _let_go, engine, self._owner)  # connections are closed even if nobody says close
+        weakref.finalize(self, _let_go, engine, self._owner)  # connections are closed even without close()
 
     @classmethod
     def open(
@@ -188,17 +53,15 @@ class Database:
         """
         store = cls(*engine_of(where, create, pooled), clock)
         if create:
-            from gobetween.study.store.migrate import upgrade
-
             with store._telling(), store._connected() as connection, connection.begin():
-                store._refuse_later(connection)
-                upgrade(connection, store.place)
+                make_or_upgrade(connection, store.place)
         return store
 
     def create(self, name: str, spec: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-        values = {"name": name, "spec": _json(spec), "about": _json(about), "snapshot": None, "seq": 0, "head": ""}
+        values = {"name": name, "spec": to_json(spec), "about": to_json(about), "snapshot": None, "seq": 0, "head": ""}
         with self.locking() as connection:
-            self._refuse_later(connection)
+            check_schema(connection, self.place)  # it may have been brought up to date since it was opened
+            check_new_name(name, _names(connection), self.place)
             try:
                 connection.execute(studies.insert(), values | {"seal": study_seal(values)})
             except IntegrityError:
@@ -221,9 +84,9 @@ class Database:
     def _record(self, connection: Connection, wanted: Any, name: str) -> DatabaseRecord:
         row = connection.execute(wanted, {"called": name}).first()
         if row is None:
-            known = ", ".join(map(repr, _names(connection))) or "none"
-            raise StudyError(f"{self.place} has no study {name!r} (it has: {known})", fix=Fix("create"))
-        self._refuse_other(row.version)  # it may have been brought up to date since it was opened
+            known = _names(connection)
+            raise StudyError(f"{self.place} has no study {name!r}: {choose(name, known)}", fix=Fix("create"))
+        refuse_other(row.version, self.place)  # it may have been brought up to date since it was opened
         return DatabaseRecord(connection, row, self._now(connection), self.place)
 
     def _now(self, connection: Connection) -> float:
@@ -236,16 +99,16 @@ class Database:
     @contextmanager
     def locking(self) -> Iterator[Connection]:
         """A transaction that writes."""
-        with self._telling(), self._connected() as connection, connection.begin():
-            self._check_schema(connection)
+        with self._telling(), self._turns, self._connected() as connection, connection.begin():
+            self._check(connection)
             yield connection
 
     @contextmanager
     def viewing(self) -> Iterator[Connection]:
-        """A consistent view that blocks nobody and waits for nobody."""
+        """A consistent view that blocks no one and waits for no one."""
         level = {"isolation_level": "REPEATABLE READ"} if not self._lite else {READS: True}
         with self._telling(), self._connected().execution_options(**level) as connection, connection.begin():
-            self._check_schema(connection)
+            self._check(connection)
             yield connection
 
     def _connected(self) -> Connection:
@@ -263,29 +126,11 @@ class Database:
                     raise failure from None
                 time.sleep(0.1)
 
-    def _check_schema(self, connection: Connection) -> None:
+    def _check(self, connection: Connection) -> None:
         """In the first transaction: are these tables of ours?"""
-        if self._is_sound:
-            return
-        if not inspect(connection).has_table(schema.name):
-            raise StoreError(f"{self.place}: holds no studies of gobetween", fix=Fix("create"))
-        self._refuse_other(connection.execute(select(schema.c.version)).scalar())
-        self._is_sound = True
-
-    def _refuse_later(self, connection: Connection) -> None:
-        """Whoever makes or changes tables must not do so in those of a later version."""
-        if inspect(connection).has_table(schema.name):
-            found = connection.execute(select(schema.c.version)).scalar()
-            self._refuse_other(max(found, SCHEMA) if isinstance(found, int) and found > 0 else found)
-
-    def _refuse_other(self, found: Any) -> None:
-        if not isinstance(found, int) or found < 1:
-            raise damaged(self.place, f"its schema is {found!r}")
-        words = f"{self.place}: has schema {found}, this version uses {SCHEMA}"
-        if found < SCHEMA:
-            raise StoreError(words, fix=Fix("migrate"))
-        if found > SCHEMA:
-            raise StoreError(f"{words}: use a newer gobetween")
+        if not self._is_sound:
+            check_schema(connection, self.place)
+            self._is_sound = True
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
@@ -312,6 +157,8 @@ class Database:
     def keep_token(self, row: TokenRow) -> None:
         with self.locking() as connection:
             study = connection.execute(select(studies.c.id).where(studies.c.name == row.study)).scalar()
+            ended = tokens.c.id.contains(".") & (tokens.c.expires < row.made)  # sessions, which nobody looks at afterwards
+            connection.execute(tokens.delete().where(ended))
             connection.execute(tokens.delete().where(tokens.c.id == row.id))
             connection.execute(tokens.insert(), row.__dict__ | {"study": study})
 
@@ -368,7 +215,7 @@ def _let_go(engine: Engine, owner: list[int]) -> None:
 @cache
 def _study() -> Any:
     """A study's row by name, with the version of the tables."""
-    version = select(schema.c.version).limit(1).scalar_subquery().label("version")
+    version = VERSION.scalar_subquery().label("version")
     return select(studies, version).where(studies.c.name == bindparam("called"))
 
 
@@ -385,62 +232,4 @@ def _names(connection: Connection) -> list[str]:
     return [str(name) for name in connection.execute(select(studies.c.name).order_by(studies.c.name)).scalars()]
 
 
-@cache
-def _upsert(dialect: str) -> Any:
-    from sqlalchemy.dialects import postgresql, sqlite
-
-    made: Any = (sqlite if dialect == "sqlite" else postgresql).insert(queries)
-    names = ("mediator", "status", "slot", "arm", "reward", "worker", "seal")
-    return made.on_conflict_do_update(index_elements=["study", "query"], set_={name: made.excluded[name] for name in names})
-
-
-@cache
-def _change_of(*names: str) -> Any:
-    change = update(studies).where(studies.c.id == bindparam("at"))
-    return change.values({name: bindparam(f"new_{name}") for name in (*names, "seal")})
-
-
-_QUERY = select(queries).where(queries.c.study == bindparam("id"), queries.c.query == bindparam("number"))
-_QUERIES = select(queries).where(queries.c.study == bindparam("id"), queries.c.query.in_(bindparam("numbers", expanding=True)))
-_BY_KEY = select(events).where(events.c.study == bindparam("id"), events.c.key == bindparam("used")).order_by(events.c.part)
-_ADDED = events.insert()
 _NOW = text("SELECT (julianday('now') - 2440587.5) * 86400.0")
-
-
-def _columns(one: Mapping[str, Any]) -> dict[str, Any]:
-    payload = {key: value for key, value in one.items() if key not in OWN}
-    return {key: one.get(key) for key in OWN} | {"at": float(one["at"]), "payload": _json(payload)}
-
-
-def _query_columns(row: QueryRow) -> dict[str, Any]:
-    columns = row.__dict__ | {"reward": None if row.reward is None else float(row.reward)}
-    return columns | {"seal": query_seal(columns)}
-
-
-def _event(values: Sequence[Any], payload: str) -> dict[str, Any]:
-    event = dict(zip(OWN, values, strict=True))
-    if event["query"] is None:
-        del event["query"]
-    event |= json.loads(payload)
-    return event
-
-
-def _line(values: Sequence[Any], payload: str) -> str:
-    """The same as a line of JSON; its payload is one already."""
-    seq, at, actor, kind, query, key, part = values  # as OWN names them; their seals say that they are what was written
-    about = _TEXT(kind) if query is None else f'{_TEXT(kind)}, "query": {query}'
-    own = f'{{"seq": {seq}, "at": {at!r}, "actor": {_TEXT(actor)}, "kind": {about}, "key": {_TEXT(key)}, "part": {part}'
-    return f"{own}, {payload[1:]}" if payload != "{}" else own + "}"
-
-
-def _json(value: Any) -> str:
-    return _ENCODER.encode(value)
-
-
-def _object(text: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = json.loads(text)
-    return found
-
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
-_TEXT: Callable[[str], str] = json.encoder.encode_basestring

@@ -3,6 +3,7 @@
 import os
 import time
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from sqlalchemy.pool import NullPool, QueuePool
 from gobetween.errors import Fix, StoreError, without_passwords
 
 BUSY = 120.0  # seconds that a writer waits for its turn in a SQLite file
+POOL: dict[str, Any] = {"poolclass": QueuePool, "pool_size": 16, "max_overflow": -1}  # threads bound it: none waits for others
 READS = "gobetween_reads"  # execution option of a connection that only reads
 
 
@@ -29,6 +31,8 @@ def engine_of(where: str, create: bool, pooled: bool = False) -> tuple[Engine, s
             raise StoreError(f"{path}: its folder does not exist")
         if not create and not path.is_file():
             raise StoreError(f"{path}: there is no such store", fix=Fix("create"))
+        if create:
+            make_private(path)
         _warn_of_a_lost_log(path)
         return _lite(path, pooled), str(path)
     try:
@@ -42,10 +46,19 @@ def engine_of(where: str, create: bool, pooled: bool = False) -> tuple[Engine, s
     return _postgres(url), url.render_as_string(hide_password=True)
 
 
-def _warn_of_a_lost_log(path: Path) -> None:
-    """SQLite takes -wal and -shm away together: one without the other was copied or removed by somebody.
+def make_private(path: Path) -> None:
+    """An empty file that only its owner reads, for it will hold contacts; SQLite makes -wal and -shm alike.
 
-    The -wal goes first, by a moment. When both are missing nobody can tell whether there was one.
+    One that is there stays closed: to close it here would end the locks that SQLite has on it.
+    """
+    with suppress(OSError):  # what is wrong SQLite says
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _warn_of_a_lost_log(path: Path) -> None:
+    """SQLite takes -wal and -shm away together: one without the other was copied or removed by hand.
+
+    The -wal goes first, by a moment. When both are missing it cannot be told whether there was one.
     """
     wal, shm = path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
     for _ in range(3):
@@ -56,9 +69,52 @@ def _warn_of_a_lost_log(path: Path) -> None:
     warnings.warn(words, stacklevel=2)
 
 
+class OpenFiles:
+    """The files behind open connections to SQLite, which would go on writing into one that has no name any more."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._wal = path, path.with_name(f"{path.name}-wal")
+        self._file = _identity(path)
+        self._logs: dict[tuple[int, int], tuple[int, int] | None] = {}
+        """The -wal of each connection that has written: as long as one is open, SQLite takes it away from nobody."""
+
+    def wrote(self, connection: Any) -> None:
+        """It has its -wal open from now on; so has no child of this process."""
+        self._logs.setdefault((os.getpid(), id(connection)), _identity(self._wal))
+
+    def closed(self, connection: Any) -> None:
+        """It holds nothing any more."""
+        self._logs.pop((os.getpid(), id(connection)), None)
+
+    def check(self) -> None:
+        """Are they still where they were?"""
+        file, logs = _identity(self._path), {log for (pid, _), log in list(self._logs.items()) if pid == os.getpid()}
+        self._file = self._file or file
+        if file != self._file or (logs and logs != {_identity(self._wal)}):
+            words = "was removed or replaced while it was in use, or its -wal was: bring it back, then start again"
+            raise StoreError(f"{self._path}: {words}")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def _lite(path: Path, pooled: bool) -> Engine:
-    url, pool = URL.create("sqlite", database=str(path)), QueuePool if pooled else NullPool
-    engine = create_engine(url, connect_args={"timeout": BUSY, "check_same_thread": False}, poolclass=pool)
+    url, how = URL.create("sqlite", database=str(path)), POOL if pooled else {"poolclass": NullPool}
+    engine = create_engine(url, connect_args={"timeout": BUSY, "check_same_thread": False}, **how)
+    files = OpenFiles(path)
+
+    @event.listens_for(engine, "do_connect")
+    def before(*_: Any) -> None:
+        files.check()  # or SQLite would make an empty one
+
+    @event.listens_for(engine, "close")
+    def close(connection: Any, _: Any) -> None:
+        files.closed(connection)
 
     @event.listens_for(engine, "connect")
     def connect(connection: Any, _: Any) -> None:
@@ -66,12 +122,15 @@ def _lite(path: Path, pooled: bool) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
+        files.check()
         if connection.get_execution_options().get(READS):
-            connection.exec_driver_sql("BEGIN")  # waits for nobody, so that it must not ask for anything that a writer holds
+            connection.exec_driver_sql("BEGIN")  # waits for no one, so that it must not ask for anything that a writer holds
             return
         for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
             connection.exec_driver_sql(f"PRAGMA {pragma}").close()
         connection.exec_driver_sql("BEGIN IMMEDIATE")
+        files.wrote(connection.connection.dbapi_connection)
+        files.check()
 
     return engine
 
@@ -84,7 +143,7 @@ def _postgres(url: URL) -> Engine:
         from gobetween.study.store.postgres import bounds
 
         given = " ".join(url.normalized_query.get("options", ()))
-        engine = create_engine(full, pool_pre_ping=True, connect_args=bounds(given))
+        engine = create_engine(full, pool_pre_ping=True, connect_args=bounds(given), **POOL)
     except (ImportError, NoSuchModuleError):
         raise StoreError("PostgreSQL needs psycopg: pip install 'gobetween[postgres]'") from None
 

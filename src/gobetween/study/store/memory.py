@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gobetween.errors import Fix, StudyError
-from gobetween.study.notify import Message, Undelivered
-from gobetween.study.record import QueryRow, TokenRow
+from gobetween.export import choose
+from gobetween.study.journal.record import QueryRow, TokenRow
+from gobetween.study.notify.messages import Message, Undelivered
+from gobetween.study.spec.checks import check_new_name
 
 
 @dataclass
-class Posted:
+class StoredMessage:
     """A message, and what became of it."""
 
     message: Message
@@ -27,14 +29,16 @@ class Posted:
 class MemoryRecord:
     """One study: lists and dicts."""
 
-    def __init__(self, spec: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, spec: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         self.spec, self.about = copy.deepcopy(dict(spec)), dict(about)
         self.snapshot: Mapping[str, Any] | None = None
         self.weight = 0
         self.now, self.seq = 0.0, 0
         self._events: list[dict[str, Any]] = []
         self._rows: dict[int, QueryRow] = {}
-        self.outbox: dict[tuple[str, str, str], Posted] = {}
+        self.name, self.removed = name, False
+        self.others: tuple[str, ...] = ()
+        self.outbox: dict[tuple[str, str, str], StoredMessage] = {}
 
     def seal(self, seq: int) -> str:
         return str(seq)
@@ -71,13 +75,23 @@ class MemoryRecord:
 
     def post(self, messages: Sequence[Message]) -> None:
         for one in messages:
-            self.outbox.setdefault((one.about, one.channel, one.address), Posted(one, one.made))
+            self.outbox.setdefault((one.about, one.channel, one.address), StoredMessage(one, one.made))
 
     def undelivered(self) -> Undelivered:
         held = {state: [one for one in self.outbox.values() if one.state == state] for state in ("waiting", "dead")}
         since = min((one.message.made for one in held["waiting"]), default=None)
         last = max(held["dead"], key=lambda one: one.due, default=None)
         return Undelivered(len(held["waiting"]), since, len(held["dead"]), "" if last is None else last.error)
+
+    def rename(self, name: str) -> None:
+        if name in self.others:
+            raise StudyError(f"there is already a study {name!r}", fix=Fix("status"))
+        check_new_name(name, self.others, Memory.place)
+        self.name = name
+
+    def remove(self) -> str:
+        self.removed = True
+        return ""
 
     def respecify(self, spec: Mapping[str, Any]) -> None:
         self.spec = copy.deepcopy(dict(spec))
@@ -96,7 +110,8 @@ class Memory:
     def create(self, name: str, spec: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         if name in self._studies:
             raise StudyError(f"{self.place} already has a study {name!r}", fix=Fix("status"))
-        self._studies[name] = MemoryRecord(spec, about)
+        check_new_name(name, self.names(), self.place)
+        self._studies[name] = MemoryRecord(name, spec, about)
 
     def names(self) -> list[str]:
         return sorted(self._studies)
@@ -105,8 +120,11 @@ class Memory:
     def writing(self, name: str) -> Iterator[MemoryRecord]:
         with self._lock:
             record = self._copy(name)
+            record.others = tuple(one for one in self._studies if one != name)
             yield record
-            self._studies[name] = record
+            del self._studies[name]
+            if not record.removed:
+                self._studies[record.name] = record
 
     @contextmanager
     def reading(self, name: str) -> Iterator[MemoryRecord]:
@@ -116,8 +134,7 @@ class Memory:
 
     def _copy(self, name: str) -> MemoryRecord:
         if name not in self._studies:
-            known = ", ".join(map(repr, self.names())) or "none"
-            raise StudyError(f"{self.place} has no study {name!r} (it has: {known})", fix=Fix("create"))
+            raise StudyError(f"{self.place} has no study {name!r}: {choose(name, self.names())}", fix=Fix("create"))
         record = copy.deepcopy(self._studies[name])
         record.now = self._clock()
         return record

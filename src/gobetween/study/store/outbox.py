@@ -3,11 +3,12 @@
 import json
 from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, select, tuple_, update
 
-from gobetween.study.notify import Message, Undelivered
+from gobetween.study.notify.messages import Message, Undelivered
 from gobetween.study.store.tables import outbox
 
 KEY = (outbox.c.about, outbox.c.channel, outbox.c.address)
@@ -32,9 +33,7 @@ def post(connection: Connection, study: int, messages: Sequence[Message]) -> Non
 
 @cache
 def _insert(dialect: str) -> Any:
-    from sqlalchemy.dialects import postgresql, sqlite
-
-    made: Any = (sqlite if dialect == "sqlite" else postgresql).insert(outbox)
+    made: Any = import_module(f"sqlalchemy.dialects.{dialect}").insert(outbox)
     return made.on_conflict_do_nothing(index_elements=["study", *(column.name for column in KEY)])
 
 
@@ -59,7 +58,7 @@ def _due(study: int, channels: Sequence[str], now: float) -> Any:
 
 
 def claim(connection: Connection, study: int, channels: Sequence[str], now: float, until: float, most: int) -> list[Message]:
-    """Take what is due: nobody else gets it until then. Taking it counts as an attempt, for whoever took it may die of it."""
+    """Take what is due: no one else gets it until then. Taking it counts as an attempt, for its taker may die of it."""
     found = connection.execute(_due(study, channels, now).limit(most).with_for_update(skip_locked=True)).all()
     keys = [(row.about, row.channel, row.address) for row in found]
     if keys:
@@ -71,14 +70,14 @@ def claim(connection: Connection, study: int, channels: Sequence[str], now: floa
 
 
 def mark(connection: Connection, study: int, message: Message, state: str, due: float, error: str, attempts: int) -> None:
-    """What became of an attempt. That something was sent stands; what failed counts only where nobody else has tried since."""
+    """What became of an attempt. That something was sent stands; what failed counts only where no one else has tried since."""
     key = (outbox.c.study == study) & (tuple_(*KEY) == (message.about, message.channel, message.address))
     mine = key if state == "sent" else key & (outbox.c.attempts == message.attempts) & (outbox.c.state == "waiting")
     connection.execute(update(outbox).where(mine).values(state=state, due=due, error=error, attempts=attempts))
 
 
 def tidy(connection: Connection, study: int, now: float, again: bool) -> None:
-    """Forget what was sent long ago; again: what was given up is tried anew."""
+    """Forget what was sent long ago; again: what was given up is tried again."""
     old = (outbox.c.state == "sent") & (outbox.c.due < now - KEPT) & ~outbox.c.about.startswith("alarm-")
     connection.execute(delete(outbox).where(outbox.c.study == study, old))
     if again:

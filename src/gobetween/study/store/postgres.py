@@ -1,7 +1,7 @@
-"""Connections to PostgreSQL that wait for nobody for ever: neither for a lock, nor for a server that has stopped answering.
+"""Connections to PostgreSQL that never wait for ever: neither for a lock, nor for a server that has stopped answering.
 
-The bounds are set in the server, for it must also end the transaction of somebody who has fallen asleep, and here, for a server
-that is stopped cannot end anything.
+The bounds are set in the server, for it must also end the transaction of a client that has fallen asleep, and here, for a
+server that is stopped cannot end anything.
 """
 
 import time
@@ -12,7 +12,7 @@ import psycopg
 
 TURN = 60.0  # seconds that a statement waits for a lock
 SILENCE = 90.0  # seconds that a statement may take at all
-ASLEEP = 60.0  # seconds that somebody who writes may do nothing
+ASLEEP = 60.0  # seconds that a writer may do nothing
 
 
 class Connection(psycopg.Connection[Any]):

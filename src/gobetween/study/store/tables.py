@@ -9,15 +9,16 @@ from sqlalchemy import (
     Integer,
     MetaData,
     PrimaryKeyConstraint,
+    String,
     Table,
     Text,
     UniqueConstraint,
 )
 
-SCHEMA = 4
+SCHEMA = 1
 metadata = MetaData()
 
-schema = Table("gobetween_schema", metadata, Column("version", Integer, primary_key=True))
+schema = Table("gobetween_schema", metadata, Column("version_num", String(32), primary_key=True))  # as Alembic has it
 studies = Table(
     "studies",
     metadata,
@@ -27,8 +28,8 @@ studies = Table(
     Column("about", Text, nullable=False),
     Column("snapshot", Text),
     Column("seq", BigInteger, nullable=False),
-    Column("head", Text),
-    Column("seal", Text),
+    Column("head", Text, nullable=False),
+    Column("seal", Text, nullable=False),
 )
 tokens = Table(
     "tokens",
@@ -69,7 +70,7 @@ queries = Table(
     Column("arm", Integer),
     Column("reward", Float(53)),
     Column("worker", Text),
-    Column("seal", Text),
+    Column("seal", Text, nullable=False),
     PrimaryKeyConstraint("study", "query"),
     Index("queries_status", "study", "status"),
 )
@@ -85,7 +86,7 @@ outbox = Table(
     Column("body", Text, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("state", Text, nullable=False),  # waiting, sent or dead
-    Column("due", Float(53), nullable=False),  # when it is tried next, and until when whoever has taken it has it
+    Column("due", Float(53), nullable=False),  # when it is tried next, and until when its taker has it
     Column("error", Text, nullable=False),
     PrimaryKeyConstraint("study", "about", "channel", "address"),
     Index("outbox_due", "study", "state", "due"),

@@ -1,0 +1,84 @@
+"""Numbers, ranges and times as people write them."""
+
+import math
+from datetime import UTC, datetime
+
+
+def about(x: float) -> str:
+    """Two digits of a number."""
+    return f"{float(f'{x:.2g}'):,g}"
+
+
+def rough(queries: float) -> int:
+    """Two digits, which is more than is known."""
+    return math.ceil(queries) if queries < 100.0 else int(float(f"{queries:.2g}"))
+
+
+def between(low: float, high: float) -> str:
+    """The range of a forecast."""
+    if math.isinf(high):
+        return f"90% likely at least {rough(low):,}"
+    return f"80% range: {rough(low):,}–{rough(high):,}"
+
+
+def chance(p: float) -> str:
+    """A small chance: 5%, 0.1%, or 1 in 1,000,000."""
+    return f"{100.0 * p:.12g}%" if p >= 1e-4 else f"1 in {float(f'{1.0 / p:.6g}'):,.0f}"
+
+
+def at_most(delta: float) -> str:
+    """The risk of an answer."""
+    return f"wrong with probability at most {chance(delta)}"
+
+
+def at_least(delta: float) -> str:
+    """How sure an answer is."""
+    return f"with probability at least {100.0 - 100.0 * delta:.14g}%"
+
+
+def p_value_words(p: float, what: str) -> str:
+    """A p-value, and what it is not."""
+    return f"p = {p:.2g} (valid at any time; not the probability that {what})"
+
+
+def moment(at: float, utc: bool = False) -> str:
+    """A time with its zone: that of the reader, or UTC."""
+    try:
+        when = datetime.fromtimestamp(at, UTC)
+        return f"{when if utc else when.astimezone():%Y-%m-%d %H:%M:%S %Z}"
+    except (OverflowError, OSError, ValueError):  # a clock that was far off
+        return f"{at:.0f} s after 1970"
+
+
+def duration(seconds: float) -> str:
+    """A length of time in its largest unit."""
+    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def amount(x: float) -> str:
+    """Three digits of a number as people write it: 0.0214, 7.5, 918, 12,300; never with an exponent."""
+    if not (math.isfinite(x) and x):
+        return "0" if x == 0.0 else "∞" if x > 0.0 else "−∞" if x < 0.0 else "?"
+    digits = min(9, max(0, 2 - math.floor(math.log10(abs(x)))))
+    text = f"{float(f'{x:.3g}'):,.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def percent(share: float) -> str:
+    """A share or a chance: 70%, 0.4%, 99.5%."""
+    least = 100.0 * min(share, 1.0 - share)
+    digits = 0 if least <= 0.0 else max(0, -math.floor(math.log10(least)))
+    text = f"{100.0 * share:.{min(9, digits)}f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text}%"
+
+
+def ago(seconds: float) -> str:
+    """How long ago something was, roughly."""
+    for size, unit in ((86400.0, "day"), (3600.0, "h"), (60.0, "min")):
+        if seconds >= size:
+            number = math.floor(seconds / size)
+            return f"{number:,} {unit}{'s' if unit == 'day' and number > 1 else ''} ago"
+    return "just now"
