@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import gobetween as gb
-from gobetween.study.store.seals import STUDY, seal_of, study_seal
+from gobetween.study.store.checksums import STUDY, seal_of, study_seal
 
 TOML = """
 delta = 1e-6

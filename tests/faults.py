@@ -18,7 +18,7 @@ from typing import Any
 from children import child, line_of
 
 from gobetween.errors import GoBetweenError
-from gobetween.study.opening import open_store
+from gobetween.study.find_study import open_store
 from gobetween.study.spec.spec import parse_study
 from gobetween.study.study import Study
 

@@ -29,7 +29,7 @@ LIBRARIES = (
     "sqlalchemy.dialects.sqlite",
 )
 OURS = (
-    "gobetween.study.opening",
+    "gobetween.study.find_study",
     "gobetween.study.store.database",
     "gobetween.pages.study.status",
     "gobetween.logs.analysis.analysis",

@@ -8,7 +8,7 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "gobetween"
 
-GROUND = ("errors", "export", "names", "ending", "door")  # what every room stands on
+GROUND = ("errors", "export", "names", "interrupts", "argument_errors")  # what every room stands on
 #: Room → the rooms it may import from, besides itself and the ground.
 BELOW = {
     "core": (),
@@ -39,7 +39,7 @@ LIBRARIES = {
     "sqlalchemy": ("study/store",),
     "alembic": ("study/store",),
     "psycopg": ("study/store",),
-    "sqlite3": ("simulation/results_file.py", "cli/work.py"),  # the size of a study, beforehand
+    "sqlite3": ("simulation/results_file.py", "cli/workload.py"),  # the size of a study, beforehand
     "plotly": ("pages",),
     "jinja2": ("pages",),
     "markupsafe": ("pages", "service"),

@@ -29,7 +29,7 @@ __all__ = ["__version__", *_HOME_OF]
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'gobetween' has no attribute {name!r}")
-    from gobetween.door import guarded  # the command line does without
+    from gobetween.argument_errors import guarded  # the command line does without
 
     home = import_module(_HOME_OF[name])
     value = guarded(getattr(home, name))

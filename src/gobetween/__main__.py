@@ -2,7 +2,7 @@
 
 import sys
 
-from gobetween.ending import STOPPED, WORDS, end, watch
+from gobetween.interrupts import STOPPED, WORDS, end, watch
 
 
 def run() -> None:

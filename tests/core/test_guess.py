@@ -14,8 +14,7 @@ from tie_paths import false_claims
 
 import gobetween as gb
 from gobetween.core.evidence.contrast import add_to_contrast, give_up
-from gobetween.core.evidence.guess import as_guess, chances
-from gobetween.core.evidence.informed import log_both, log_gap
+from gobetween.core.evidence.guess import as_guess, chances, log_both, log_informed_contrast
 from gobetween.core.ground.jit import ENABLED
 from gobetween.core.ground.tally import fill, new_tally
 from gobetween.errors import ProblemError
@@ -84,7 +83,7 @@ def test_the_informed_contrast_keeps_its_mean() -> None:
         c, g, s = ranks.pairing.contrast, np.array(guess.means), np.array(guess.spread)
         Q = float(naive.log_Q_informed(1.0, c.H, c.S, c.V, 0, 1, g, s, means[0], means[1]))
         common = naive.log_Q_informed(1.0, c.H, c.S, c.V, 0, 1, g, s, 0.3, 0.3)
-        assert log_gap(ranks, 0, 1, 0.3)[0] == pytest.approx(float(common), abs=1e-9)
+        assert log_informed_contrast(ranks, 0, 1, 0.3)[0] == pytest.approx(float(common), abs=1e-9)
         return Q
 
     for count in range(len(order) + 1):
@@ -167,7 +166,7 @@ def test_without_order_only_the_contrast_is_lost() -> None:
         if found.ranks.pairing.contrast.share > 0.0:
             before = bound(found)
             give_up(found.ranks.pairing.contrast, found.b)
-            assert log_gap(found.ranks, found.a, found.b, 0.0)[0] == -math.inf  # type: ignore[arg-type]  # informed here
+            assert log_informed_contrast(found.ranks, found.a, found.b, 0.0)[0] == -math.inf  # type: ignore[arg-type]  # informed here
             after = bound(found)
             assert after <= before + 2e-4
             fell += after < before - 1e-3

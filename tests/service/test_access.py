@@ -361,7 +361,7 @@ def test_lists_and_metrics_are_of_the_store_that_a_token_is_for(tmp_path: Path) 
 
 
 def test_tokens_are_in_no_export_event_or_backup(cast: Cast, tmp_path: Path) -> None:
-    from gobetween.study.opening import backup_study
+    from gobetween.study.find_study import backup_study
 
     study = cast.server.studies.find("study").study("test")
     secret = cast.tokens["mediator"].split("_", 2)[2]

@@ -9,7 +9,7 @@ from postgres import Cluster
 from service_parts import running, spec
 
 import gobetween as gb
-from gobetween.study.opening import open_store
+from gobetween.study.find_study import open_store
 
 
 def replaced(path: Path) -> None:

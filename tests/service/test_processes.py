@@ -14,7 +14,7 @@ from service_parts import spec
 import gobetween as gb
 from gobetween.cli import main
 from gobetween.service import run
-from gobetween.study.serving import address_of, announced
+from gobetween.study.server_address import address_of, announced
 
 
 @pytest.fixture(autouse=True)

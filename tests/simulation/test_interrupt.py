@@ -116,7 +116,7 @@ def test_whoever_handles_ctrl_c_still_does() -> None:
 
 STUCK = """
 import signal, threading
-from gobetween.ending import watch
+from gobetween.interrupts import watch
 deaf = lambda *_: None
 deaf.__module__ = "gobetween"
 signal.signal(signal.SIGINT, deaf)
@@ -133,7 +133,7 @@ def test_what_never_ends_is_ended(tmp_path: Path) -> None:
 
 
 def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
-    code = STUCK.replace("watch()", "import gobetween.ending as e; e.GRACE = e.OTHERS = 1000; watch()")
+    code = STUCK.replace("watch()", "import gobetween.interrupts as e; e.GRACE = e.OTHERS = 1000; watch()")
     with child([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path) as process:
         assert line_of(process) == "ready\n"
         process.send_signal(signal.SIGINT)

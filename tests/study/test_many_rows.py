@@ -11,7 +11,7 @@ from study_parts import SPEC, answer
 
 import gobetween as gb
 from gobetween.study import client
-from gobetween.study.opening import backup_study, restore_study
+from gobetween.study.find_study import backup_study, restore_study
 from gobetween.study.spec.spec import parse_study
 from gobetween.study.store import copies, database_record
 

@@ -21,9 +21,9 @@ import gobetween as gb
 from gobetween.errors import SpecError
 from gobetween.study import delivery
 from gobetween.study.delivery import ATTEMPTS, LEASE, Deliverer
+from gobetween.study.find_study import backup_study
 from gobetween.study.notify import channels
 from gobetween.study.notify.messages import Undelivered, mail_address, parse_notify
-from gobetween.study.opening import backup_study
 from gobetween.study.store.database import Database
 from gobetween.study.store.outbox import KEPT
 from gobetween.words.messages import LATE, round_words, undelivered_words

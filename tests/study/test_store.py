@@ -15,11 +15,11 @@ from postgres import Cluster
 from sqlalchemy import inspect, text
 
 import gobetween as gb
+from gobetween.study.find_study import migrate_study
 from gobetween.study.journal.record import PATIENCE
-from gobetween.study.opening import migrate_study
 from gobetween.study.store import schema
+from gobetween.study.store.checksums import event_seal
 from gobetween.study.store.database import Database
-from gobetween.study.store.seals import event_seal
 from gobetween.study.store.tables import SCHEMA
 from gobetween.study.study import Study
 

@@ -10,7 +10,7 @@ from faults import acknowledged, check_acknowledged, killed, new_study, writers
 from sqlalchemy import text
 
 import gobetween as gb
-from gobetween.study.opening import backup_study, restore_study
+from gobetween.study.find_study import backup_study, restore_study
 from gobetween.study.study import Study
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 import gobetween as gb
-from gobetween.study.opening import migrate_study, open_study
+from gobetween.study.find_study import migrate_study, open_study
 from gobetween.study.store.database import Database
 from gobetween.study.study import Study
 

@@ -13,8 +13,8 @@ from test_lost_after_commit import losing
 import gobetween as gb
 from gobetween.cli import gobetween
 from gobetween.study.commands.command_queue import CommandQueue
+from gobetween.study.find_study import restore_study
 from gobetween.study.journal.snapshot import snapshot_of, state_in
-from gobetween.study.opening import restore_study
 from gobetween.study.tokens import new_token
 
 

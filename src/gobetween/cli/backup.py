@@ -21,7 +21,7 @@ def backup(file: str, study: str | None, as_json: bool) -> None:
     """Copy the store into FILE, which is new, while others may write."""
     call = Call(study, None, None, as_json)
     call.prepare()
-    from gobetween.study.opening import backup_study
+    from gobetween.study.find_study import backup_study
 
     counts = backup_study(call.where, Path(file))
     call.show({"backup": file, "events": counts}, f"{file} is a backup of {_words(counts)}; verified by reading it back")
@@ -34,7 +34,7 @@ def restore(file: str, study: str | None, as_json: bool) -> None:
     """Bring the studies in a backup to the store, where no study of the same name may be."""
     call = Call(study, None, None, as_json)
     call.prepare()
-    from gobetween.study.opening import restore_study
+    from gobetween.study.find_study import restore_study
 
     counts = restore_study(Path(file), call.where)
     call.show({"restored": file, "events": counts}, f"restored: {_words(counts)}")

@@ -13,9 +13,9 @@ import click
 from gobetween.cli.plugins import ready
 from gobetween.cli.simulate import BUDGET, budget_of
 from gobetween.cli.terminal import bar, print_json, show_page, target
-from gobetween.ending import end
 from gobetween.errors import GoBetweenError, ResultsError
 from gobetween.export import numbered
+from gobetween.interrupts import end
 
 if TYPE_CHECKING:
     from gobetween.files.problem import Budget

@@ -15,7 +15,7 @@ from gobetween.cli.plugins import ready
 from gobetween.cli.template import TEMPLATE
 from gobetween.cli.terminal import show, target
 from gobetween.cli.verb import leave
-from gobetween.cli.work import small_log
+from gobetween.cli.workload import small_log
 from gobetween.errors import StudyError, without_passwords
 from gobetween.export import numbered, shortened
 from gobetween.files.paths import path_of
@@ -69,7 +69,7 @@ def command(log: LogArguments, file: str, store: str | None, as_json: bool, as_g
         raise StudyError("--store: holds a password: leave it out and set PGPASSWORD in the environment")
     logs = log.files
     ready(plain=not logs or small_log(logs, log.arm))
-    from gobetween.study.opening import store_of
+    from gobetween.study.find_study import store_of
     from gobetween.words.study import verdict_words
 
     made = not path.exists()
@@ -136,7 +136,7 @@ def _write(path: Path, store: str | None, found: StartingLog | None, shift: floa
 
 def _create(path: Path, made: bool, stats: "LogStats | None", logs: tuple[str, ...]) -> "Receipt | None":
     """Make the study, and give it the log; what that brought. What fails leaves no new file behind."""
-    from gobetween.study.opening import store_of
+    from gobetween.study.find_study import store_of
     from gobetween.study.spec.spec import StudySpec
     from gobetween.study.study import Study
 

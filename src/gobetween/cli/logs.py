@@ -8,7 +8,7 @@ from gobetween.cli.log_options import LogArguments, reading
 from gobetween.cli.plugins import ready
 from gobetween.cli.terminal import print_json, show, show_page, target
 from gobetween.cli.verb import leave
-from gobetween.cli.work import small_log
+from gobetween.cli.workload import small_log
 from gobetween.export import numbered
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import click
 from gobetween.cli.plugins import ready
 from gobetween.cli.terminal import print_json, show_page
 from gobetween.cli.words import choice, told
-from gobetween.cli.work import small_problem
+from gobetween.cli.workload import small_problem
 from gobetween.errors import GoBetweenError, SpecError
 from gobetween.export import meant_number
 from gobetween.files.paths import path_of

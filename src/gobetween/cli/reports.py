@@ -101,7 +101,7 @@ def doctor(call: Call, migrate: bool) -> None:
     """Check the store, replay the log and compare; says what to do."""
     if migrate:
         call.prepare()
-        from gobetween.study.opening import migrate_study
+        from gobetween.study.find_study import migrate_study
 
         migrate_study(call.where)
     study = call.open(view=True)

@@ -23,7 +23,7 @@ def new(call: Call, mediator: str | None, admin: bool, days: float, label: str, 
     if (mediator is None) != admin:
         raise StudyError("name the mediator whose inbox it opens, or add --admin")
     study = call.quietly()
-    from gobetween.study.serving import address_of
+    from gobetween.study.server_address import address_of
     from gobetween.study.tokens import new_token
 
     token, row = new_token(study, mediator, days or None, label)

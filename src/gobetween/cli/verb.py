@@ -14,7 +14,7 @@ import click
 
 from gobetween.cli.plugins import ready
 from gobetween.cli.terminal import printable, show
-from gobetween.cli.work import small_study
+from gobetween.cli.workload import small_study
 from gobetween.errors import Fix, GoBetweenError, StudyError
 from gobetween.files.paths import path_of
 
@@ -53,7 +53,7 @@ class Call:
     def open(self, *, view: bool = False) -> "Study":
         """The study that is meant; a view does not take over changes of study.toml."""
         self.prepare()
-        from gobetween.study.opening import open_study
+        from gobetween.study.find_study import open_study
 
         found = open_study(self.where, self.name, self.actor, take_over=not view)
         if found.unsaved:
@@ -65,14 +65,14 @@ class Call:
     def quietly(self) -> "Study":
         """The study that is meant, whatever its file says now."""
         self.prepare()
-        from gobetween.study.opening import open_study
+        from gobetween.study.find_study import open_study
 
         return open_study(self.where, self.name, self.actor, take_over=False)
 
     def would_change(self) -> "Changes | None":
         """What the study file would change; None where it has no store yet."""
         self.prepare()
-        from gobetween.study.opening import open_study
+        from gobetween.study.find_study import open_study
         from gobetween.study.spec.spec import StudySpec
 
         spec = StudySpec.from_toml(self.where)

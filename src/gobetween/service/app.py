@@ -11,7 +11,7 @@ from gobetween.errors import GoBetweenError, ProblemError
 from gobetween.service import api, inbox, metrics
 from gobetween.service.access import Access
 from gobetween.service.errors import NotFoundError
-from gobetween.service.guard import Address, Guard, broken, refusal, too_large
+from gobetween.service.guard import Address, Guard, internal_error, refusal, too_large
 from gobetween.service.request import mistake
 from gobetween.service.studies import Studies
 from gobetween.service.threads import HealthCheck
@@ -70,4 +70,4 @@ async def _elsewhere(request: Request, error: Exception) -> Response:
 
 
 async def _broken(request: Request, error: Exception) -> Response:
-    return broken(request.method, request.url.path, error)
+    return internal_error(request.method, request.url.path, error)

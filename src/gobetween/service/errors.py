@@ -52,7 +52,7 @@ def sentence_of(error: GoBetweenError) -> str:
     return error.sentence(fixes=SERVICE)
 
 
-def body_of(error: GoBetweenError) -> dict[str, Any]:
+def error_body(error: GoBetweenError) -> dict[str, Any]:
     """What is wrong, as data: enough to raise the same again elsewhere."""
     fix: Fix | None = error.fix
     return {

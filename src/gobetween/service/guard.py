@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gobetween.errors import GoBetweenError
 from gobetween.service.access import Access, Who
-from gobetween.service.errors import ForbiddenError, TokenError, TooLargeError, body_of, sentence_of, status_of
+from gobetween.service.errors import ForbiddenError, TokenError, TooLargeError, error_body, sentence_of, status_of
 from gobetween.service.web.layout import refusal_page
 
 if TYPE_CHECKING:
@@ -163,13 +163,13 @@ def refusal(error: GoBetweenError, path: str) -> Response:
     status = status_of(error)
     more = {401: {"www-authenticate": "Bearer"}, 429: {"retry-after": "60"}, 503: {"retry-after": "1"}}.get(status, {})
     if path.startswith(API) or path in OPEN:
-        return JSONResponse(body_of(error), status, more)
+        return JSONResponse(error_body(error), status, more)
     inbox = path.startswith(INBOX)
     back = ("/".join(path.split("/")[:3]), "Back to the inbox") if inbox else ("/", "To the studies")
     return refusal_page(sentence_of(error), status, back, more)
 
 
-def broken(method: str, path: str, error: Exception) -> Response:
+def internal_error(method: str, path: str, error: Exception) -> Response:
     """Something that nobody thought of."""
     log.error("%s %s: %s: %s", method, path, type(error).__name__, error)
     answer = refusal(GoBetweenError("something went wrong here, and is in the server's log: this is a bug"), path)

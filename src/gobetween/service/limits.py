@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from gobetween.service.errors import TooLargeError, body_of
+from gobetween.service.errors import TooLargeError, error_body
 from gobetween.service.guard import LARGEST
 
 URL, HEADERS, HEAD = 8192, 100, 32768  # bytes of an address, headers, bytes of both with their names
@@ -124,7 +124,7 @@ class BoundedProtocol(HttpToolsProtocol):
             if started:
                 return self._cut()
         if not self._refused:
-            text = json.dumps(body_of(TooLargeError(sentence))).encode()
+            text = json.dumps(error_body(TooLargeError(sentence))).encode()
             lines = (
                 b"content-type: application/json",
                 b"content-length: %d" % len(text),

@@ -26,7 +26,7 @@ from gobetween.service.threads import WAITING, crowded
 from gobetween.study.commands.command_queue import QueuedCommand
 from gobetween.study.commands.commands import Command
 from gobetween.study.commands.verb import Verb
-from gobetween.study.opening import add_study
+from gobetween.study.find_study import add_study
 from gobetween.study.spec.checks import check_text
 from gobetween.study.spec.spec import StudySpec
 from gobetween.study.study import Study

@@ -17,7 +17,7 @@ from gobetween.service.guard import Address
 from gobetween.service.limits import BoundedProtocol, keep_alive
 from gobetween.service.studies import Studies, Unreadable, attempt
 from gobetween.study.delivery import POLL, Deliverer
-from gobetween.study.serving import announced
+from gobetween.study.server_address import announced
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 SWITCH = 0.0005  # seconds after which a thread that computes lets another go on

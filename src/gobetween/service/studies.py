@@ -13,8 +13,8 @@ from gobetween.errors import GoBetweenError, StoreError, StudyError
 from gobetween.names import folded
 from gobetween.service.errors import ForbiddenError, NotFoundError
 from gobetween.study.commands.command_queue import CommandQueue
+from gobetween.study.find_study import kept_at, open_store, open_study
 from gobetween.study.journal.record import Store
-from gobetween.study.opening import kept_at, open_store, open_study
 from gobetween.study.study import Study
 from gobetween.words.fixes import SERVICE
 

@@ -11,8 +11,8 @@ from os import cpu_count
 from queue import SimpleQueue
 from typing import NamedTuple, TypeVar
 
-from gobetween.ending import held
 from gobetween.errors import GoBetweenError
+from gobetween.interrupts import held
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class StudyView:
+class StudyMoment:
     """A study at one moment, all from one read."""
 
     state: StudyState
@@ -83,7 +83,7 @@ class Study(Commands):
     @classmethod
     def open(cls, path_or_url: Place, name: str | None = None, *, actor: str | None = None) -> "Study":
         """Open a study by its study.toml, its SQLite file or the URL of its store; it must be there."""
-        from gobetween.study.opening import open_study
+        from gobetween.study.find_study import open_study
 
         return open_study(path_or_url, name, actor)
 
@@ -92,7 +92,7 @@ class Study(Commands):
         cls, path_or_url: Place, spec: StudySpec | None = None, name: str | None = None, *, actor: str | None = None
     ) -> "Study":
         """Make a new study; a study.toml brings its own spec."""
-        from gobetween.study.opening import create_study
+        from gobetween.study.find_study import create_study
 
         return create_study(path_or_url, spec, name, actor)
 
@@ -101,7 +101,7 @@ class Study(Commands):
         cls, path_or_url: Place, spec: StudySpec | None = None, name: str | None = None, *, actor: str | None = None
     ) -> "Study":
         """Open a study, or make it if there is none. A spec that has changed is taken over, or refused, as a study.toml is."""
-        from gobetween.study.opening import open_or_create_study
+        from gobetween.study.find_study import open_or_create_study
 
         return open_or_create_study(path_or_url, spec, name, actor)
 
@@ -181,7 +181,7 @@ class Study(Commands):
         with self.store.reading(self.name) as record:
             return state_now(record), record.now, record.seq
 
-    def view(self, last: int, past: Callable[[StudyState, Iterator[Event]], Any] | None = None) -> StudyView:
+    def view(self, last: int, past: Callable[[StudyState, Iterator[Event]], Any] | None = None) -> StudyMoment:
         """State, status and the last so many events, all of one moment; `past` is shown the state and all events."""
         with self.store.reading(self.name) as record:
             state = state_now(record)
@@ -189,7 +189,7 @@ class Study(Commands):
             found = None if past is None else past(state, record.events(0))
             undelivered = None if state.spec.notify is None else record.undelivered().words(record.now)
             status = status_of(self.name, state, record.now, record.seq, undelivered)
-            return StudyView(state, status, events, record.about.get("created"), found)
+            return StudyMoment(state, status, events, record.about.get("created"), found)
 
     @property
     def spec(self) -> StudySpec:

@@ -4,16 +4,15 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from gobetween.export import numbered, shortened, some
+from gobetween.export import numbered, short, shortened, some
 from gobetween.simulation.worlds import Forecast
 from gobetween.study.journal.state import StudyState
 from gobetween.study.learner.progress import Progress
 from gobetween.study.learner.resolution import Resolution
 from gobetween.study.spec.changes import Changes
-from gobetween.study.spec.checks import short
 from gobetween.study.spec.fields import UNITS
 from gobetween.study.status.missing_answers import Missing, cancelled, expired
-from gobetween.study.status.reach import OutOfReach, out_of_reach
+from gobetween.study.status.unreachable import OutOfReach, out_of_reach
 from gobetween.words.events import event_words
 from gobetween.words.numbers import about, between, rough
 from gobetween.words.verdict import epsilon_words, headline, in_play_words, near_words

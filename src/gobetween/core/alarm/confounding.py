@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gobetween.core.alarm.alarm import LEVEL, Alarm, Details, Facts, alarm_of, check, least_detectable, most_different
-from gobetween.core.evidence.means import alike, least_total, total_at
+from gobetween.core.evidence.means import least_total, merged_samples, total_at
 from gobetween.core.ground.types import Floats, Ints
 from gobetween.core.reward.family import Family, coordinate
 
@@ -91,7 +91,7 @@ def log_difference(family: Family, n: Ints, S: Floats, enough: float = -math.inf
 
     Any point evaluated bounds it from above: once it is known to be under `enough`, that bound is returned.
     """
-    return float(least_total(family, *alike(n, S)[:3], enough))
+    return float(least_total(family, *merged_samples(n, S)[:3], enough))
 
 
 def most_difference(family: Family, n: Ints, S: Floats) -> float:

@@ -97,7 +97,7 @@ def drift_evidence(
         if hasty:
             for j in range(J):
                 terms[j] = log_w[j] + likelihood_ratio(family, N[j, a], S[j, a], later[j, a], rest[j, a])
-            value = log_sum(terms)
+            value = log_sum_exp(terms)
         for exactly in (False, True):
             if value >= limit:
                 for j in range(J):
@@ -106,7 +106,7 @@ def drift_evidence(
                         n[0], n[1], s[0], s[1] = N[j, a], later[j, a], S[j, a], rest[j, a]
                         enough = -np.inf if exactly else limit - log_w[j] - math.log(J)
                         terms[j] = log_w[j] + least_total(family, n, s, once, enough)
-                value = log_sum(terms)
+                value = log_sum_exp(terms)
         log_e[a], best[a] = value, np.argmax(terms)
     return log_e, best
 
@@ -121,7 +121,7 @@ def likelihood_ratio(family: Family, n: float, S: float, later: float, rest: flo
 
 
 @leaf
-def log_sum(terms: Floats) -> float:
+def log_sum_exp(terms: Floats) -> float:
     """Ln Σ exp of them."""
     top = -math.inf
     for term in terms:

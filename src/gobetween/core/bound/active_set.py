@@ -57,7 +57,7 @@ def take(which: int, x: Floats, n: int, sets: ActiveSets) -> None:
 
 
 @leaf
-def fill(family: Family, mu: Floats, R: Floats, a_star: int, level: float, sets: ActiveSets, ledger: Floats) -> None:
+def fill_sides(family: Family, mu: Floats, R: Floats, a_star: int, level: float, sets: ActiveSets, ledger: Floats) -> None:
     """The Newton system [[−H, G], [Gᵀ, 0]] (dω, dy) = (F − worth, F − f), all divided by F; H = −Σ y_a ∇²f_a, G = ∇f."""
     n, m = sets.size[MEDIATORS], sets.size[RIVALS]
     M, r, unit = sets.matrix, sets.step, 1.0 / level
@@ -158,7 +158,7 @@ def polish(
         enter(MEDIATORS, mediator, sets)
         if sets.size[MEDIATORS] + sets.size[RIVALS] > sets.step.shape[0]:
             return k
-        fill(family, mu, R, a_star, level, sets, ledger)
+        fill_sides(family, mu, R, a_star, level, sets, ledger)
         if not lu_solve(sets.matrix, sets.step, sets.size[MEDIATORS] + sets.size[RIVALS]):
             return k
         move(careful, sets)

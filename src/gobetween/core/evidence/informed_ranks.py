@@ -4,7 +4,7 @@ A share w of the risk, the stake, is put on the guess:
 
     W_g(μ) = (1 − w) W(μ) + w Σ_{a≠b} u_ab J_ab(μ_a, μ_b)
 
-W is that of `rank_evidence`, J what the guess says of a pair (`informed`), and J = G, the evidence of the pair without it, if a
+W is that of `rank_evidence`, J what the guess says of a pair (`guess`), and J = G, the evidence of the pair without it, if a
 is not guessed to be better. The rule stops when for every rival the least of a's term is at least 1/δ. Here is a lower bound of
 that. It costs others something to be lifted only in the first part: u has no rank.
 """
@@ -27,8 +27,7 @@ from gobetween.core.evidence.eprocess import (
     pooled,
     tangents_meet,
 )
-from gobetween.core.evidence.guess import Guess
-from gobetween.core.evidence.informed import SPREADS, WEIGHTS, At, informed_at, joined, least_rest, log_both, rest_at
+from gobetween.core.evidence.guess import SPREADS, WEIGHTS, At, Guess, informed_at, joined, least_rest, log_both, rest_at
 from gobetween.core.evidence.lift_table import Lifts, least_lift, new_lifts
 from gobetween.core.evidence.rank_evidence import LEARNING as RANK_LEARNING
 from gobetween.core.evidence.rank_evidence import least_alone, rank_base
@@ -53,7 +52,7 @@ class InformedRanks(NamedTuple):
     lifts: Lifts  # without its table
     plain: float  # ln(1 − w)
     own: Floats  # [K, K] of G in w u J
-    gap: Floats  # [K, K] of Q^g in it
+    contrast_weight: Floats  # [K, K] of Q^g in it
     both: Floats  # [K, K] of the informed products
     whole: Floats  # [K, K] of all that a pair can be worth, no arm lifted, less LEARNING
     theta: Floats  # [K, K] θ₀
@@ -80,10 +79,11 @@ def new_informed_ranks(K: int, pairing: Pairing, family: Family, guess: Guess) -
     parts = np.array([1.0, 1.0, 1.0] if pairing.contrast.share > 0.0 else [1.0, 0.0, 1.0])[:, None, None]
     with np.errstate(divide="ignore"):
         staked = np.log(guess.stake * guess.shares())
-        own, gap, both = staked + np.log(np.where(above, parts / parts.sum(), np.array([1.0, 0.0, 0.0])[:, None, None]))
+        shares = np.where(above, parts / parts.sum(), np.array([1.0, 0.0, 0.0])[:, None, None])
+        own, contrast_weight, both = staked + np.log(shares)
     return InformedRanks(
         pairing, base, np.zeros(K), np.zeros(1, np.int64), np.full(1, math.nan), lifts,
-        plain, own, gap, both, np.logaddexp(staked, plain + base) - LEARNING,
+        plain, own, contrast_weight, both, np.logaddexp(staked, plain + base) - LEARNING,
         theta, tau, np.log(0.5 * WEIGHTS)[:, None, None] - log_ndtr(theta / tau),
         np.array([[family.prior(m, k * d) for m, d in zip(guess.means, guess.spread, strict=True)] for k in SPREADS]),
         np.full((5, K), math.nan),
@@ -133,7 +133,7 @@ def first_look(family: Family, tally: Tally, ranks: InformedRanks, a: int, b: in
 
 
 @leaf
-def least_common(
+def least_joined(
     family: Family, tally: Tally, ranks: InformedRanks, a: int, b: int, enough: float, spare: float, x_a: float, x_b: float
 ) -> tuple[float, float, bool]:
     """As `least_pair`, of the whole term where no arm is lifted: its least over common means from below, a coordinate on its
@@ -180,7 +180,7 @@ def informed_search(
     """
     K, up = tally.N_a.shape[0], 1.0 if x_a > x_b else -1.0
     most = math.log(K - 1.0)
-    least, y, orderly = least_common(family, tally, ranks, a, b, enough, most, x_a, x_b)
+    least, y, orderly = least_joined(family, tally, ranks, a, b, enough, most, x_a, x_b)
     worst = least - most if orderly else -math.inf
     if not orderly or K == 2:
         return least if orderly or least < enough else -math.inf

@@ -73,7 +73,7 @@ def end_of(family: Family, n: float, S: float, inside: float, edge: float, limit
     return far
 
 
-def alike(n: Ints, S: Floats) -> tuple[Floats, Floats, Floats, Ints]:
+def merged_samples(n: Ints, S: Floats) -> tuple[Floats, Floats, Floats, Ints]:
     """Counts and sums that differ, in order, how many samples have each, and which of them each sample has."""
     found, places, times = np.unique(n + 1j * S, return_inverse=True, return_counts=True)
     return np.ascontiguousarray(found.real), np.ascontiguousarray(found.imag), times.astype(np.float64), places

@@ -10,7 +10,7 @@ import numpy as np
 
 from gobetween.core.alarm.alarm import Alarm, Facts, alarms_of, broken
 from gobetween.core.evidence.eprocess import PRODUCT, rule_out
-from gobetween.core.evidence.means import alike, interval_ends
+from gobetween.core.evidence.means import interval_ends, merged_samples
 from gobetween.core.ground.jit import index
 from gobetween.core.ground.tally import Tally
 from gobetween.core.ground.types import Bools, Floats, Ints
@@ -210,7 +210,7 @@ def arm_reports(
 
 def mean_intervals(family: Family, n: Ints, S: Floats, limit: float) -> Floats:
     """[..., 2] the means that samples with counts n and sums S leave possible: those at which ln M stays under the limit."""
-    counts, sums, _, places = alike(n, S)
+    counts, sums, _, places = merged_samples(n, S)
     ends = interval_ends(family, counts, sums, limit)
     means = [sorted((_mean(family, x), _mean(family, y))) for x, y in ends.tolist()]
     return np.array(means).reshape(-1, 2)[places]

@@ -25,9 +25,9 @@ from gobetween.core.sampling.rules import Pursuit, Tracking
 from gobetween.core.sampling.sampling_rule import SamplingRule, as_sampling
 from gobetween.core.stopping.rules import EProcess
 from gobetween.core.stopping.stopping_rule import StoppingRule, as_stopping
-from gobetween.ending import held
 from gobetween.errors import LogError
 from gobetween.export import data_frame, json_safe
+from gobetween.interrupts import held
 from gobetween.logs.analysis.analysis import report_of
 from gobetween.logs.analysis.policies import declared_policies
 from gobetween.logs.analysis.report import LogReport

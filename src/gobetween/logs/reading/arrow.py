@@ -5,7 +5,7 @@ from typing import Any
 
 from gobetween.errors import Fix, LogError
 from gobetween.files.cells import NumberFormat
-from gobetween.logs.reading.batch import short
+from gobetween.logs.reading.batch import one_line
 from gobetween.logs.reading.columns import Columns, FoundColumns
 from gobetween.logs.reading.files import LogFile
 from gobetween.logs.reading.rows import csv_header, delimiter, json_keys
@@ -125,7 +125,7 @@ def check_plain(schema: Any, names: list[str], source: str) -> None:
     for name in names:
         kind = schema.field(name).type
         if library().types.is_nested(kind):
-            what = f"column {name!r} is of {short(kind)}"
+            what = f"column {name!r} is of {one_line(kind)}"
             raise LogError(f"{source}: {what}: a log has plain columns, of names and numbers", fix=Fix("columns"))
 
 

@@ -102,6 +102,6 @@ def no_rows(source: str, reason: str) -> Batch:
     return Batch(source, 1, Names.of([]), Names.of([]), np.zeros(0), None, bad=(BadRow(source, 0, reason),))
 
 
-def short(error: object) -> str:
+def one_line(error: object) -> str:
     """What someone else's error says, in one line."""
     return " ".join(str(error).split())[:200]

@@ -9,7 +9,7 @@ import numpy as np
 
 from gobetween.core.ground.types import Bools
 from gobetween.errors import LogError
-from gobetween.logs.reading.batch import short
+from gobetween.logs.reading.batch import one_line
 
 LONGEST = 4000  # characters: polars takes apart what is nested by calls inside calls
 _QUOTED, _SELECT = re.compile(r"'[^']*'|\"[^\"]*\""), re.compile(r"(?i)\bselect\b")
@@ -32,7 +32,7 @@ class Filter:
         try:
             found = polars.sql_expr(self.text)
         except Exception as error:
-            raise LogError(f"where {self.text!r} is no condition in SQL ({short(error)}): write position = 1") from None
+            raise LogError(f"where {self.text!r} is no condition in SQL ({one_line(error)}): write position = 1") from None
         others = _SELECT.search(_QUOTED.sub("", self.text))  # another table, of which there is none
         if others or not (_by_rows(found) and found.meta.root_names()):
             raise LogError(f"where {self.text!r} must be a condition on single rows, such as position = 1")
@@ -54,7 +54,7 @@ class Filter:
                 raise LogError(f"where {self.text!r} must be true or false: write position = 1")
             return np.asarray(found.fill_null(False).to_numpy(), np.bool_)
         except polars.exceptions.PolarsError as error:
-            raise LogError(f"{source}: where {self.text!r} cannot be told of its rows ({short(error)})") from None
+            raise LogError(f"{source}: where {self.text!r} cannot be told of its rows ({one_line(error)})") from None
 
 
 def _by_rows(expression: Any) -> bool:

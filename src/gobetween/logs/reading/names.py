@@ -26,7 +26,7 @@ def is_nothing(name: str) -> bool:
     return name.strip().casefold() in NOTHING
 
 
-def spelled(values: Sequence[str], known: Sequence[str], renamed: Mapping[str, str], fold: bool) -> list[str]:
+def known_spellings(values: Sequence[str], known: Sequence[str], renamed: Mapping[str, str], fold: bool) -> list[str]:
     """Names as they are to be counted: renamed, and folded into those that are known."""
     if fold:
         canonical = {folded(name): name for name in known}

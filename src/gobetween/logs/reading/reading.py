@@ -31,7 +31,7 @@ from gobetween.logs.reading.checks import (
 from gobetween.logs.reading.counts import REPEATED, BadLogError, BadRow, LogStats
 from gobetween.logs.reading.history import CountsAtRow, FirstClaim, LogHistory
 from gobetween.logs.reading.merging import all_batches
-from gobetween.logs.reading.names import natural, spelled
+from gobetween.logs.reading.names import known_spellings, natural
 from gobetween.logs.reading.options import LogOptions
 from gobetween.logs.reading.plausibility import check_plausible
 from gobetween.logs.reading.sources import Source, batches, each_source
@@ -131,7 +131,7 @@ class Reading:
         alike = {folded(value) for value in present} if fold else present
         self.stats.renamed |= {old for old in renamed if (folded(old) if fold else old) in alike}
         made = [
-            Names(spelled(names.values, known, renamed, fold), names.codes)
+            Names(known_spellings(names.values, known, renamed, fold), names.codes)
             for names, known in (
                 (batch.mediators, self.options.known_mediators),
                 (batch.arms, self.options.known_arms or self.options.asked_arms),

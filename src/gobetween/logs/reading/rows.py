@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 from gobetween.errors import LogError
 from gobetween.files.cells import LONGEST_LINE, NumberFormat, lines_of, separator_in
-from gobetween.logs.reading.batch import short
+from gobetween.logs.reading.batch import one_line
 from gobetween.logs.reading.columns import MOST_COLUMNS, Columns
 from gobetween.logs.reading.counts import NOT_UTF8, BadRow
 from gobetween.logs.reading.files import LogFile
@@ -83,7 +83,7 @@ def csv_header(file: LogFile, separator: str) -> list[str]:
         try:
             return next(csv.reader(lines_of(stream, file.shown, LogError), delimiter=separator), [])
         except csv.Error as error:
-            raise LogError(f"{file.shown}: its first line cannot be read ({short(error)})") from None
+            raise LogError(f"{file.shown}: its first line cannot be read ({one_line(error)})") from None
 
 
 def json_keys(file: LogFile, columns: Columns) -> list[str]:
@@ -109,7 +109,7 @@ def _csv_rows(file: LogFile, separator: str) -> Iterator[Row]:
                 return
             except csv.Error as error:
                 place += 1
-                yield place, f"cannot be read ({short(error)})"
+                yield place, f"cannot be read ({one_line(error)})"
                 continue
             span, before = lines.line_num - before, lines.line_num
             if span > LONGEST:

@@ -15,7 +15,7 @@ from gobetween.errors import LogError
 from gobetween.files.cells import undecodable
 from gobetween.files.paths import check_file
 from gobetween.logs.reading.arrow import READERS, library
-from gobetween.logs.reading.batch import Batch, no_rows, short
+from gobetween.logs.reading.batch import Batch, no_rows, one_line
 from gobetween.logs.reading.files import LogFile, decoded, log_files, suffix_within
 from gobetween.logs.reading.options import LogOptions
 from gobetween.logs.reading.rows import chunks
@@ -118,7 +118,7 @@ def _table_batches(tables: Iterable[Any], options: LogOptions, source: str) -> I
         except (TypeError, ValueError, KeyError, AttributeError, arrow.ArrowException) as error:
             if isinstance(error, LogError):
                 raise
-            raise LogError(f"{source}: is not a table of columns with names and numbers ({short(error)})") from None
+            raise LogError(f"{source}: is not a table of columns with names and numbers ({one_line(error)})") from None
 
 
 def _file_parts(file: LogFile, options: LogOptions, threads: bool) -> Iterator[TablePart | Batch]:
@@ -151,7 +151,7 @@ def _file_parts(file: LogFile, options: LogOptions, threads: bool) -> Iterator[T
     except UnicodeError:
         raise undecodable(file.shown, file.encoding, LogError) from None
     except OSError as error:
-        raise LogError(f"{file.shown}: cannot be read ({short(error)})") from None
+        raise LogError(f"{file.shown}: cannot be read ({one_line(error)})") from None
 
 
 def _unreadable(file: LogFile, error: Exception) -> LogError:
@@ -159,7 +159,7 @@ def _unreadable(file: LogFile, error: Exception) -> LogError:
     kind = {"parquet": "Parquet file", "arrow": "file of Arrow"}[file.kind]
     known = suffix_within(file.path)
     fix = "write it again, or name another file" if known in ("", file.path.suffix) else f"it looks like {known}: call it so"
-    return LogError(f"{file.shown}: is not a {kind} that can be read ({short(error)}); {fix}")
+    return LogError(f"{file.shown}: is not a {kind} that can be read ({one_line(error)}); {fix}")
 
 
 def _slow_parts(file: LogFile, options: LogOptions, done: int) -> Iterator[TablePart]:

@@ -10,7 +10,7 @@ from gobetween.core.ground.types import Floats, Ints
 from gobetween.errors import LogError
 from gobetween.files.cells import WORDS, NumberFormat
 from gobetween.logs.reading.arrow import MISSING, check_plain, library
-from gobetween.logs.reading.batch import Batch, Names, Order, short
+from gobetween.logs.reading.batch import Batch, Names, Order, one_line
 from gobetween.logs.reading.columns import FoundColumns
 from gobetween.logs.reading.counts import BadRow
 from gobetween.logs.reading.filters import Filter
@@ -64,7 +64,7 @@ def part_batch(part: TablePart, found: FoundColumns, style: NumberFormat, where:
     except (TypeError, ValueError, KeyError, arrow.ArrowException) as error:
         if isinstance(error, LogError):
             raise
-        raise LogError(f"{part.source}: is not a table of columns with names and numbers ({short(error)})") from None
+        raise LogError(f"{part.source}: is not a table of columns with names and numbers ({one_line(error)})") from None
 
 
 def _constant(text: str, rows: int) -> Any:

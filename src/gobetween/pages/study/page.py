@@ -14,7 +14,7 @@ from gobetween.pages.study.rows import arm_rows, mediator_rows, overdue, rewards
 from gobetween.pages.svg import Row
 from gobetween.study.journal.transaction import why_nothing
 from gobetween.study.status.status import Status
-from gobetween.study.study import StudyView
+from gobetween.study.study import StudyMoment
 from gobetween.words import remedies
 from gobetween.words import study_page as words
 from gobetween.words.events import event_words
@@ -48,7 +48,7 @@ class Action:
 
 
 @dataclass(frozen=True)
-class Check:
+class CheckRow:
     """What was looked at; `told`: all that is to be said of it."""
 
     tone: str
@@ -79,7 +79,7 @@ class StudyPage:
     axis: Markup
     intervals: str
     mediators: Sequence[Row]
-    checks: Sequence[Check]
+    checks: Sequence[CheckRow]
     evidence: tuple[str, Markup] | None
     activity: Sequence[tuple[str, str, int | None]]
     events: int
@@ -89,7 +89,7 @@ class StudyPage:
     state: str
 
 
-def study_page(view: StudyView, utc: bool = False) -> StudyPage:
+def study_page(view: StudyMoment, utc: bool = False) -> StudyPage:
     """Read a study at one moment."""
     status, state = view.status, view.state
     title, texts = words.headline(status)
@@ -149,7 +149,7 @@ def _progress(status: Status) -> tuple[str, Markup] | None:
     return text, svg.bar(told / most, text, spread=spread)
 
 
-def tiles(view: StudyView, palette: Mapping[str, int]) -> list[Tile]:
+def tiles(view: StudyMoment, palette: Mapping[str, int]) -> list[Tile]:
     """Leader or answer, sure by, spent, waiting."""
     status = view.status
     late = [(q.mediator, max(0.0, status.at - (q.until or status.at))) for q in overdue(view)]
@@ -191,7 +191,7 @@ def _ahead(status: Status) -> str:
     return f"level with {ranked[1]['arm']}" if gap == 0.0 else f"{by} ahead of {ranked[1]['arm']}"
 
 
-def _days(view: StudyView) -> tuple[float, float | None] | None:
+def _days(view: StudyMoment) -> tuple[float, float | None] | None:
     """Seconds until the study is sure, if answers come as they have come so far."""
     status = view.status
     if view.created is None or status.told < 2 or status.queries_to_go is None:
@@ -201,17 +201,17 @@ def _days(view: StudyView) -> tuple[float, float | None] | None:
     return (low or 0.0) * each, None if high is None else high * each
 
 
-def checks(view: StudyView) -> list[Check]:
+def checks(view: StudyMoment) -> list[CheckRow]:
     """What was looked at, the worst first within each."""
-    status, found = view.status, list[Check]()
+    status, found = view.status, list[CheckRow]()
     for name, (kinds, *_) in words.CHECKS.items():
         alarms = [alarm for alarm in status.alarms if alarm.kind in kinds]
         if alarms or name in words.LIMITS:
             told = [alarm.words for alarm in _first(alarms)]
-            found.append(Check(*words.check(name, alarms), told))
-    found.append(Check(*words.missing(status)))
+            found.append(CheckRow(*words.check(name, alarms), told))
+    found.append(CheckRow(*words.missing(status)))
     if reach := reach_words(view.state):
-        found.append(Check("warn", "Some arms cannot be reached now", "", reach))
+        found.append(CheckRow("warn", "Some arms cannot be reached now", "", reach))
     return found
 
 
@@ -220,7 +220,7 @@ def _first(alarms: Sequence[Alarm], most: int = 5) -> list[Alarm]:
     return (raised or [alarm for alarm in alarms if alarm.detectable is not None])[:most]
 
 
-def evidence(view: StudyView) -> tuple[str, Markup] | None:
+def evidence(view: StudyMoment) -> tuple[str, Markup] | None:
     """Evidence as a share of what is needed; the line ends where the study stopped."""
     status, stopped = view.status, view.status.verdict
     end = (status.counted, status.statistic, status.threshold)
@@ -238,7 +238,7 @@ def evidence(view: StudyView) -> tuple[str, Markup] | None:
     return text, svg.chart([(points, "accent")], marks, [(0.0, ""), (0.5 / top, "50%")], text, goal, points[-1])
 
 
-def facts(view: StudyView, utc: bool) -> list[tuple[str, str]]:
+def facts(view: StudyMoment, utc: bool) -> list[tuple[str, str]]:
     """By which rules the study goes."""
     status, spec = view.status, view.state.spec
     stop = "no" if status.leader is None else f"{amount(status.p_value)} against “{status.against}”"
@@ -253,7 +253,7 @@ def facts(view: StudyView, utc: bool) -> list[tuple[str, str]]:
     ]
 
 
-def _actions(view: StudyView) -> list[Action]:
+def _actions(view: StudyMoment) -> list[Action]:
     """What can be done now, and nothing else."""
     state, found = view.state, list[Action]()
     if state.stopped is None and why_nothing(state) is None and (state.spec.in_flight or 10**9) > state.flying():

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from gobetween.pages import svg
 from gobetween.pages.svg import Row
 from gobetween.study.status.status import ArmStatus, MediatorStatus, Status
-from gobetween.study.study import StudyView
+from gobetween.study.study import StudyMoment
 from gobetween.words.numbers import ago, amount, percent
 
 
@@ -17,7 +17,7 @@ def rewards_of(family: Any) -> Callable[[float], str]:
     return percent if tuple(family.choices) == (0.0, 1.0) else amount
 
 
-def overdue(view: StudyView) -> list[Any]:
+def overdue(view: StudyMoment) -> list[Any]:
     """Queries whose lease has ended without an answer, the oldest first."""
     return [{**view.state.open, **view.state.lost}[number] for number in view.state.late()]
 
@@ -60,7 +60,7 @@ def _arm(arm: ArmStatus, status: Status, colour: int, scale: Callable[[float], f
     return Row(name, " · ".join(part for part in (tried, place) if part), text(estimate), range_, picture, kind, colour)
 
 
-def mediator_rows(view: StudyView) -> list[Row]:
+def mediator_rows(view: StudyMoment) -> list[Row]:
     """Those asked most first: share against plan, the last answer, what is overdue."""
     status = view.status
     last = {event["mediator"]: event["at"] for event in view.events if event["kind"] in ("told", "silent")}

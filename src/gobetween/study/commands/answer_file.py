@@ -26,7 +26,7 @@ YES, NO = ("1", "true", "yes", "x"), ("", "0", "false", "no")
 
 
 @dataclass(frozen=True)
-class Row:
+class AnswerRow:
     """An answer, where it stands in its file, and its key."""
 
     where: str
@@ -39,7 +39,7 @@ class TellAll(Verb[list[Receipt]]):
     """Record many answers, or none."""
 
     word = "tell-all"
-    rows: list[Row]
+    rows: list[AnswerRow]
     dry: bool  # only try
 
     def _check(self) -> None:
@@ -64,7 +64,7 @@ def tell_all(verb: TellAll, tx: Transaction) -> list[Receipt]:
     return done
 
 
-def _record(tx: Transaction, row: Row) -> Receipt:
+def _record(tx: Transaction, row: AnswerRow) -> Receipt:
     command = command_of(row.tell)
     with _at(row.where):
         if before := tx.record.by_key(row.key):
@@ -86,7 +86,7 @@ def _at(where: str) -> Iterator[None]:
         raise kind(f"{where}: {spelled(error.where)} {error.what}".replace(":  ", ": "), fix=error.fix) from None
 
 
-def read_answers(path: str | PathLike[str], accept_surprise: bool, again: bool) -> list[Row]:
+def read_answers(path: str | PathLike[str], accept_surprise: bool, again: bool) -> list[AnswerRow]:
     """The rows of a file.
 
     A row without a key of its own gets one from the file's content and its place: the same file twice is counted once.
@@ -127,7 +127,7 @@ def _header(path: str | PathLike[str], cells: list[str]) -> list[str]:
     return names
 
 
-def _row(where: str, header: list[str], cells: list[str], key: str, accept_surprise: bool, again: bool) -> Row:
+def _row(where: str, header: list[str], cells: list[str], key: str, accept_surprise: bool, again: bool) -> AnswerRow:
     """A row with a key of its own is another answer, even if the same came a moment ago."""
     if len(cells) != len(header):
         raise StudyError(f"{where}: has {len(cells)} cells, the first line {len(header)}")
@@ -143,7 +143,7 @@ def _row(where: str, header: list[str], cells: list[str], key: str, accept_surpr
             accept_surprise=accept_surprise,
             again=again or own is not None,
         )
-    return Row(where, own or key, told)
+    return AnswerRow(where, own or key, told)
 
 
 def _query(text: str | None) -> int | None:

@@ -22,7 +22,7 @@ from gobetween.core.run.loops import DONE, runs
 from gobetween.core.sampling.availability import follow, time_of
 from gobetween.core.sampling.sampler import AnySampler
 from gobetween.core.stopping.stopper import AnyStopper, glr
-from gobetween.ending import held
+from gobetween.interrupts import held
 from gobetween.simulation.worlds import STUDY, WORLDS, drawn_means, drawn_policies, forecast_from, world_stream
 from gobetween.simulation.worlds import Forecast as Forecast
 from gobetween.study.learner.state import LearnerState

@@ -15,8 +15,8 @@ from gobetween.core.run.loops import choose, verdict
 from gobetween.core.sampling.availability import among, follow, hand_back, plan_to_dict, restore_plan, time_of
 from gobetween.core.stopping.stopper import AnyStopper
 from gobetween.core.verdict.evidence_report import Evidence, weigh
-from gobetween.ending import held
 from gobetween.errors import ProblemError
+from gobetween.interrupts import held
 from gobetween.study.learner.design import Design
 from gobetween.study.learner.ledger import Ledger
 

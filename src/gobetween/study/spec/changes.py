@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gobetween.errors import Fix, StudyError
-from gobetween.export import choose, shortened, some
+from gobetween.export import choose, short, shortened, some
 from gobetween.names import check_look
-from gobetween.study.spec.checks import short
 from gobetween.study.spec.spec import EDITABLE, StudySpec, begun_with, differences
 
 Changes = dict[str, tuple[Any, Any]]  # field → (old, new)

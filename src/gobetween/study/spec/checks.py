@@ -60,12 +60,6 @@ def check_new_name(name: str, names: Iterable[str], place: str) -> None:
             raise StudyError(f"{place} already has a study {one!r}, and {name!r} looks like it: choose another name")
 
 
-def short(value: Any) -> str:
-    """A value for a message."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"
-
-
 def user_name() -> str:
     """Who runs this."""
     try:

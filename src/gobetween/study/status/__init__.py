@@ -1,1 +1,1 @@
-"""How a study stands: `status`; `missing_answers`, those that never came, and `reach`, arms that only those away reach."""
+"""How a study stands: `status`; `missing_answers`, those that never came; `unreachable`, arms of absent mediators."""

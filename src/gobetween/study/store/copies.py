@@ -12,17 +12,17 @@ from typing import Any
 from sqlalchemy import Connection, Table, select
 
 from gobetween.errors import Fix, StoreError, StudyError
+from gobetween.study.store.checksums import study_seal
 from gobetween.study.store.database import Database
 from gobetween.study.store.database_record import PAGE
 from gobetween.study.store.engines import make_private
 from gobetween.study.store.failures import damaged
-from gobetween.study.store.seals import study_seal
 from gobetween.study.store.tables import events, queries, studies
 
-Counts = dict[str, int]
+EventCounts = dict[str, int]
 
 
-def back_up(store: Database, file: Path) -> Counts:
+def back_up(store: Database, file: Path) -> EventCounts:
     """Copy all studies into a new file, as they are at one moment, and read them back; returns the events of each."""
     store.names()  # one of another version says so
 
@@ -52,7 +52,7 @@ def back_up_study(source: Connection, study: int, name: str, place: str, now: fl
     return file
 
 
-def _written(file: Path, fill: Callable[[Path], None], place: str) -> Counts:
+def _written(file: Path, fill: Callable[[Path], None], place: str) -> EventCounts:
     """Under another name until it is whole, without what must not come back, and read back."""
     if file.exists():
         raise StoreError(f"{file}: is there already", fix=Fix("other-file"))
@@ -75,7 +75,7 @@ def _written(file: Path, fill: Callable[[Path], None], place: str) -> Counts:
     return counts
 
 
-def read_back(store: Database, place: str) -> Counts:
+def read_back(store: Database, place: str) -> EventCounts:
     """Check every seal of every study; returns how many events each study has."""
     store.place = place
     with closing(store):

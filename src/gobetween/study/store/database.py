@@ -19,11 +19,11 @@ from gobetween.study.journal.record import PATIENCE, TokenRow
 from gobetween.study.notify.messages import Message
 from gobetween.study.spec.checks import check_new_name
 from gobetween.study.store import outbox
+from gobetween.study.store.checksums import study_seal
 from gobetween.study.store.database_record import DatabaseRecord, to_json
 from gobetween.study.store.engines import READS, engine_of
 from gobetween.study.store.failures import damaged, told
 from gobetween.study.store.schema import VERSION, check_schema, make_or_upgrade, refuse_other
-from gobetween.study.store.seals import study_seal
 from gobetween.study.store.tables import studies, tokens
 
 WRITERS = 32  # that hold a connection of this process while they wait for a lock

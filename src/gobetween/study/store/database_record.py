@@ -13,8 +13,8 @@ from gobetween.study.journal.record import QueryRow
 from gobetween.study.notify.messages import Message, Undelivered
 from gobetween.study.spec.checks import check_new_name
 from gobetween.study.store import outbox
+from gobetween.study.store.checksums import STUDY, event_seal, query_seal, seal_of, study_seal
 from gobetween.study.store.failures import damaged
-from gobetween.study.store.seals import STUDY, event_seal, query_seal, seal_of, study_seal
 from gobetween.study.store.tables import events, queries, studies, tokens
 from gobetween.study.store.tables import outbox as outbox_table
 

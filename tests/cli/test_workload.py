@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import gobetween as gb
-from gobetween.cli.work import ARMS, ROWS, small_log, small_problem, small_study
+from gobetween.cli.workload import ARMS, ROWS, small_log, small_problem, small_study
 
 
 def log(path: Path, rows: int, arms: int, wide: str = "") -> str:

@@ -1,4 +1,4 @@
-"""The door of the package: arguments that do not fit are one sentence, not what they break inside.
+"""Arguments of the public names: those that do not fit are one sentence, not what they break inside.
 
 A call that works pays nothing for it: only when it fails in Python's own words are its arguments held against its signature.
 """

@@ -13,8 +13,8 @@ from sqlalchemy import Engine, create_engine, event, text
 from study_parts import SPEC
 
 import gobetween as gb
+from gobetween.study.find_study import open_study
 from gobetween.study.learner.state import LearnerState
-from gobetween.study.opening import open_study
 from gobetween.study.spec.spec import parse_study
 
 TOML = """
