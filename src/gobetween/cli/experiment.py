@@ -12,9 +12,10 @@ import click
 
 from gobetween.cli.plugins import ready
 from gobetween.cli.simulate import BUDGET, budget_of
-from gobetween.cli.terminal import bar, print_json, show_page, target
+from gobetween.cli.terminal import bar, check_target, print_json, show_page, target
 from gobetween.errors import GoBetweenError, ResultsError
 from gobetween.export import numbered
+from gobetween.files.output import replacing
 from gobetween.interrupts import end
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def export(results: str, to_csv: str | None, parquet: str | None) -> None:
     if not to_csv and not parquet:
         raise ResultsError("name at least one of --csv FILE and --parquet FILE")
     if to_csv:
-        with ResultsFile.read(results) as held, target(to_csv) as stream:
+        with ResultsFile.read(results) as held, target(to_csv, "--csv") as stream:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(COLUMNS)
             writer.writerows(held.rows())
@@ -182,7 +183,9 @@ def _write_parquet(columns: dict[str, list[Any]], path: str) -> None:
         from pyarrow import parquet
     except ImportError:
         raise ResultsError("--parquet needs pyarrow: pip install 'gobetween[logs]'") from None
+    check_target(path, "--parquet")
     try:
-        parquet.write_table(pyarrow.table(columns), path)
+        with replacing(path) as part:
+            parquet.write_table(pyarrow.table(columns), part)
     except OSError as error:
         raise ResultsError(f"{path}: cannot be written ({error.strerror or error})") from None

@@ -10,6 +10,7 @@ import click
 from gobetween.cli.plan import question_of
 from gobetween.cli.words import choice, told
 from gobetween.errors import GoBetweenError, LogError
+from gobetween.files.paths import is_given_pipe, path_of
 
 if TYPE_CHECKING:
     from gobetween.core.reward.family import Family
@@ -52,6 +53,14 @@ class LogArguments:
             found["delta"] = self.delta
         found["question"] = question_of(self.question, found["question"])
         return found | self.reading()
+
+    def paths(self) -> list[str]:
+        """All files that are read: those of patterns and folders too."""
+        from gobetween.logs.reading.files import log_files
+
+        named = [file for file in self.files if file != "-" and not is_given_pipe(path_of(file))]
+        logs = [str(one.path) for file in named for one in log_files(file)]
+        return [*logs, *self.renames, *([self.declared] if self.declared else [])]
 
     def reading(self) -> dict[str, Any]:
         """How rows are read, whatever they are about."""

@@ -6,7 +6,7 @@ import click
 
 from gobetween.cli.log_options import LogArguments, reading
 from gobetween.cli.plugins import ready
-from gobetween.cli.terminal import print_json, show, show_page, target
+from gobetween.cli.terminal import check_target, print_json, show, show_page, target
 from gobetween.cli.verb import leave
 from gobetween.cli.workload import small_log
 from gobetween.export import numbered
@@ -37,6 +37,7 @@ def analyse(log: LogArguments, workers: int | None, report_to: str | None, csv_t
     FILES are CSV, JSON, Parquet or Feather, text also packed (.gz, .zst); patterns, folders, or - for standard input.
     """
     ready(plain=small_log(log.files, log.arm))
+    check_target(csv_to, "--csv", *log.paths())
     from gobetween.pages.log_tables import advice_blocks, arm_blocks, policy_blocks
     from gobetween.words.logs import sentences
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gobetween.cli.terminal import json_line, print_json, show, show_page, target
+from gobetween.cli.terminal import check_target, json_line, print_json, show, show_page, target
 from gobetween.cli.verb import Call, leave, study_command, utc_option
 from gobetween.errors import StudyError
 from gobetween.export import numbered
@@ -60,17 +60,19 @@ def export(call: Call, to_csv: str | None, jsonl: str | None) -> None:
     """Write the queries as CSV, the events as JSON lines, or both."""
     if not to_csv and not jsonl:
         raise StudyError("name at least one of --csv FILE and --jsonl FILE")
+    for option, path in (("--csv", to_csv), ("--jsonl", jsonl)):
+        check_target(path, option, call.where)
     study, written = call.open(view=True), {}
     from gobetween.study.study import csv_blocks
 
     if to_csv:
-        with target(to_csv, mode=0o600) as stream:
+        with target(to_csv, "--csv", 0o600) as stream:
             written["csv"] = 0
             for rows, text in csv_blocks(study):
                 stream.write(text)
                 written["csv"] += rows
     if jsonl:
-        with target(jsonl, mode=0o600) as stream:
+        with target(jsonl, "--jsonl", 0o600) as stream:
             written["jsonl"] = 0
             lines = study.lines()
             while block := [f"{line}\n" for line in islice(lines, 1000)]:

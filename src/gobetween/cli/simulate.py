@@ -8,7 +8,7 @@ import click
 
 from gobetween.cli.plan import deltas_of, named, question_of
 from gobetween.cli.plugins import ready
-from gobetween.cli.terminal import bar, print_json, show_page, target
+from gobetween.cli.terminal import bar, check_target, print_json, show_page, target
 from gobetween.cli.words import choice
 from gobetween.errors import SpecError
 from gobetween.export import numbered
@@ -55,6 +55,7 @@ def command(
 ) -> None:
     """How many queries the rules really take, and how often they are wrong, if the means are as in FILE."""
     data = read_toml(file)
+    check_target(csv, "--csv", file)
     ready()
     from gobetween.files.problem import parse_spec
     from gobetween.files.rules import guessing

@@ -7,14 +7,13 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from gobetween.errors import ResultsError
 from gobetween.export import json_safe
-from gobetween.files.paths import path_of
+from gobetween.files.output import check_output, replacing
 from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
 
 if TYPE_CHECKING:
@@ -138,23 +137,29 @@ def json_line(value: object) -> str:
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
+def check_target(path: str | None, option: str, *inputs: str) -> None:
+    """Before any work: refuse to write in the place of what is read."""
+    if path and path != "-":
+        check_output(path, inputs, option)
+
+
 @contextmanager
-def target(path: str, option: str = "", mode: int = 0o666) -> Iterator[TextIO]:
-    """Where to write: a file, made with that mode, or standard output for `-`; what cannot be written is told by name."""
+def target(path: str, option: str = "", mode: int | None = None) -> Iterator[TextIO]:
+    """Where to write: a file, there once it is whole, or standard output for `-`; what cannot be written is told by name."""
+    if path == "-":
+        yield sys.stdout
+        return
+    check_output(path, (), option)
     try:
-        if path == "-":
-            yield sys.stdout
-        else:
-            opener = partial(_opened, mode=mode)
-            with open(path_of(path), "w", encoding="utf-8", newline="", opener=opener) as stream:
-                yield stream
+        with replacing(path, mode) as part, open(part, "w", encoding="utf-8", newline="", opener=_opened) as stream:
+            yield stream
     except OSError as error:
         raise ResultsError(f"{option} {path}: cannot be written ({error.strerror or error})".lstrip()) from None
 
 
-def _opened(path: str, flags: int, mode: int) -> int:
+def _opened(path: str, flags: int) -> int:
     """A file to write to; a pipe that nobody reads from is refused instead of waited for."""
-    number = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), mode)
+    number = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
     os.set_blocking(number, True)
     return number
 

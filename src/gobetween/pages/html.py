@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gobetween.errors import ResultsError
+from gobetween.files.output import replacing
 from gobetween.pages.blocks import Block, Picture, Section
 from gobetween.pages.figures import DARK
 from gobetween.pages.templates import asset, filled
@@ -78,7 +79,8 @@ def _write(folder: Path, name: str, text: str) -> None:
     if not path.resolve().is_relative_to(folder.resolve()):
         raise ResultsError(f"{path}: leads out of {folder}: remove it")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="\n")
+    with replacing(path) as part:
+        part.write_text(text, encoding="utf-8", newline="\n")
 
 
 def write_report(folder: Path, title: str, sections: Sequence[Section], page: Any = None) -> Path:

@@ -13,6 +13,7 @@ from gobetween.core.bound.lower_bound import lower_bound
 from gobetween.core.problem.problem import Problem
 from gobetween.errors import ResultsError
 from gobetween.export import numbered
+from gobetween.files.output import replacing
 from gobetween.pages.blocks import Grid, Picture, Section, Text
 from gobetween.paper.reproduction import ReproducedColumn
 from gobetween.paper.tables import EXPERIMENT_1
@@ -186,7 +187,7 @@ def write_csv(found: Sequence[ReproducedColumn], path: Path) -> None:
     """Every cell with all its numbers."""
     rows: list[dict[str, Any]] = [asdict(cell) for part in found for cell in part.cells]
     try:
-        with path.open("w", encoding="utf-8", newline="") as stream:
+        with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
             writer = csv.DictWriter(stream, rows[0], lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
