@@ -402,8 +402,9 @@ def test_the_cast_changes_by_commands(folder: Path) -> None:
     said = good(folder, "add-mediator", "West", "--policy", "0.5,0.5", "--cost", 2)
     assert "West can be asked from now on; the guarantee is as before" in said
     assert "does not name 'West': write it there too, as the last of the mediators" in said
+    assert "older than what commands have changed since (mediator 'West'); write it there too" in run(folder, "ask").stderr
     assert "mediators cannot change, the study has begun with 'West': write it there again; gobetween retire NAME" in refused(
-        folder, "ask"
+        folder, "check"
     )
     file.write_text(f'{text}\n[[mediators]]\nname = "West"\npolicy = [0.5, 0.5]\ncost = 2.0\n', encoding="utf-8")
     good(folder, "ask")
@@ -423,8 +424,9 @@ def test_the_cast_changes_by_commands(folder: Path) -> None:
     said = good(folder, "declare", "Far", "--unknown")
     assert "declared how Far chooses; the guarantee is as before" in said
     assert "says otherwise of 'Far': change it there too" in said
+    assert "(policy of 'Far'); write it there too" in run(folder, "ask").stderr
     assert "of 'Far' the study has another one: undo that; or, if the study is to follow it, gobetween declare NAME" in refused(
-        folder, "ask"
+        folder, "check"
     )
     good(folder, "declare", "Far")  # as the file says
     assert "that is declared of Far already" in good(folder, "declare", "Far", "--policy", "0.9,0.1")

@@ -56,6 +56,9 @@ class Call:
         from gobetween.study.find_study import open_study
 
         found = open_study(self.where, self.name, self.actor, take_over=not view)
+        if found.behind:
+            older = f"{self.where} is older than what commands have changed since ({', '.join(found.behind)})"
+            click.echo(printable(f"note: {older}; write it there too"), err=True)
         if found.unsaved:
             differs = f"{self.where} differs from the stored study ({', '.join(found.unsaved)})"
             click.echo(f"note: {differs}; the next ask or tell takes that over or refuses", err=True)

@@ -1,18 +1,22 @@
 """Finding a study: by its study.toml, its SQLite file or the URL of its store; making one; bringing a store up to date."""
 
 import time
+from collections.abc import Mapping
 from contextlib import closing
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from gobetween import __version__
 from gobetween.errors import Fix, GoBetweenError, StoreError, StudyError
 from gobetween.export import some
 from gobetween.files.paths import path_of
 from gobetween.files.toml import read_toml
-from gobetween.study.journal.record import Store, present_spec
+from gobetween.study.journal.events import Event
+from gobetween.study.journal.record import Store, StudyRecord, present_spec
+from gobetween.study.spec.changes import NAMES
 from gobetween.study.spec.checks import check_some_text
+from gobetween.study.spec.older_file import brought_up
 from gobetween.study.spec.spec import StudySpec, begun_with, differences, fitting, unfitted
 from gobetween.study.study import Study
 
@@ -54,16 +58,19 @@ def open_study(where: str | PathLike[str], name: str | None, actor: str | None, 
     """Open an existing study; a changed study.toml is taken over, or refused when the study has begun."""
     path = Path(where)
     if not str(where).endswith(".toml"):
-        return _opened(open_store(where), name, actor)
+        return _opened(open_store(where), name, actor, None)[0]
     kept, spec = _read(path)
-    study = _opened(open_store(kept), name or path.stem, actor, spec)
+    study, spec = _opened(open_store(kept), name or path.stem, actor, spec)
     if study.unsaved:
         fitting(spec, str(path))  # what is the same as in the store was checked when it came there
     return _taken_over(study, spec) if take_over else study
 
 
-def _opened(store: Store, name: str | None, actor: str | None, spec: StudySpec | None = None) -> Study:
-    """One read: is the study there, and in what does a spec differ from its own?"""
+S = TypeVar("S", StudySpec, StudySpec | None)
+
+
+def _opened(store: Store, name: str | None, actor: str | None, spec: S) -> tuple[Study, S]:
+    """One read: is the study there, and in what does a spec, which may be older than commands were, differ from its own?"""
     if name is None:
         names = store.names()
         if not names:
@@ -72,13 +79,26 @@ def _opened(store: Store, name: str | None, actor: str | None, spec: StudySpec |
             raise StudyError(f"{store.place} holds {len(names)} studies: name one of {some(names)}")
         name = names[0]
         if spec is None:
-            return Study(store, name, actor)
+            return Study(store, name, actor), spec
     study = Study(store, name, actor)
     with store.reading(name) as record:
         if spec is not None:
             stored = present_spec(record)
-            study.unsaved = tuple(differences(stored, begun_with(stored, spec) if record.seq else spec))
-    return study
+            if record.seq:
+                spec, study.behind = _brought_up(begun_with(stored, spec), stored, record)
+            study.unsaved = tuple(differences(stored, spec))
+    return study, spec
+
+
+def _brought_up(spec: StudySpec, stored: Mapping[str, Any], record: StudyRecord) -> tuple[StudySpec, tuple[str, ...]]:
+    """With what commands have changed since it was written; the log is read only where that is not enough."""
+    found: list[str] = []
+    for events in (list[Event], record.events):
+        if not differences(stored, spec).keys() & {*NAMES.values(), "policies"}:
+            break
+        spec, more = brought_up(spec, StudySpec.from_dict(stored), StudySpec.from_dict(record.spec), events())
+        found += more
+    return spec, tuple(found)
 
 
 def _taken_over(study: Study, spec: StudySpec | None) -> Study:
@@ -114,7 +134,7 @@ def open_or_create_study(where: str | PathLike[str], spec: StudySpec | None, nam
     toml = str(where).endswith(".toml")
 
     def found() -> Study:
-        return open_study(where, name, actor) if toml else _taken_over(_opened(open_store(where), name, actor, spec), spec)
+        return open_study(where, name, actor) if toml else _taken_over(*_opened(open_store(where), name, actor, spec))
 
     try:
         return found()

@@ -77,6 +77,8 @@ class Study(Commands):
         """Where commands wait with those of others in this process; without one each reads the state again."""
         self.unsaved: tuple[str, ...] = ()
         """Fields in which study.toml differs from the stored study, when it was opened only to look."""
+        self.behind: tuple[str, ...] = ()
+        """What commands have changed since, and a study.toml or spec does not say yet."""
         self.taken_over: Changes = {}
         """What the last `edit` changed, as field → (old, new); opening a changed study.toml is one."""
 
