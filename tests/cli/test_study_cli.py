@@ -81,7 +81,7 @@ def test_a_study_by_hand(folder: Path) -> None:
     assert "They are not the stopping rule" in status.replace("\n", " ")
     assert "corrections were made regardless of the outcome" in status.replace("\n", " ")
     log = good(folder, "events")
-    assert "query 0 corrected from letter paying 1 to text message paying 1: misread" in log
+    assert "query 0 corrected from letter (1) to text message (1): misread" in log
     assert log.count("\n") == 16
     assert good(folder, "events", "--after", 11, "--limit", 1).count("\n") == 1
     assert "all is well" in good(folder, "doctor")

@@ -136,7 +136,7 @@ def test_the_report_has_all_that_status_has(clock: Clock) -> None:
     facts = {name: fact for name, fact in (*page.facts, *about.rows)}
     status = study.status()
     assert facts["Rewards"] == "bernoulli"
-    assert facts["Risk of a wrong answer"].startswith("10% at most")
+    assert facts["Risk of a wrong answer"].startswith("at most 10%")
     assert facts["Rules"] == "pursuit, e-process"
     assert facts["Budget"] == f"{status.queries:,} of 500 queries, cost {status.cost:g} of 2,000 used"
     assert facts["Made"] == "2026-05-28 20:26:40 UTC"
@@ -150,7 +150,7 @@ def test_the_report_has_all_that_status_has(clock: Clock) -> None:
 def test_a_study_without_events_has_a_report(clock: Clock) -> None:
     _, parts, page = study_page.report(study_of(clock))
     assert [part.title for part in parts] == ["Arms in numbers", "Mediators in numbers", "About this study"]
-    assert (page.chip[0], page.headline) == ("Running", "No answers yet")
+    assert (page.chips, page.headline) == ([("Not started", "")], "No answers yet")
 
 
 def test_times_that_no_calendar_has_are_left_out(clock: Clock) -> None:

@@ -99,10 +99,10 @@ def state_row(state: StudyState) -> Any:
     ("event", "said"),
     [
         ({"kind": "asked", "query": 3, "mediator": "x", "reissue_of": 1}, "query 3 to x, instead of query 1"),
-        ({"kind": "told", "query": 3, "mediator": "x", "arm": "a", "reward": 1.0, "late": True}, "query 3, x: a paid 1, late"),
+        ({"kind": "told", "query": 3, "mediator": "x", "arm": "a", "reward": 1.0, "late": True}, "query 3, x: a, 1, late"),
         (
             {"kind": "corrected", "query": 3, "old": None, "new": {"arm": "a", "reward": 0.5}, "reason": "r"},
-            "query 3 corrected from silence to a paying 0.5: r",
+            "query 3 corrected from silence to a (0.5): r",
         ),
         ({"kind": "silent", "query": 3, "mediator": "x"}, "query 3 silent"),
         ({"kind": "away", "mediator": "x"}, "x away"),
@@ -112,7 +112,7 @@ def state_row(state: StudyState) -> Any:
         ({"kind": "retired", "mediator": "x"}, "x retired"),
         ({"kind": "dropped", "arm": "a"}, "arm a retired"),
         ({"kind": "paused"}, "the study paused"),
-        ({"kind": "stopped", "verdict": "budget", "arm": "a"}, "stopped (budget): a"),
+        ({"kind": "stopped", "verdict": "budget", "arm": "a"}, "the budget is used up, a leads"),
         ({"kind": "edited", "field": "lease", "old": 1, "new": 2}, "lease changed from 1 to 2"),
         ({"kind": "absorbed", "N_ea": [[1, 2], [3, 4]], "files": ["f", "g"]}, "began from 10 rows of f, g"),
         ({"kind": "note", "text": "t"}, "note: t"),

@@ -11,7 +11,7 @@ from gobetween.pages import svg, what_if
 from gobetween.pages.blocks import Block, Grid, Section, Text
 from gobetween.pages.svg import Row
 from gobetween.simulation.plan import Plan, QuestionPlan
-from gobetween.words.numbers import amount, percent, rough
+from gobetween.words.numbers import amount, chance, rough
 from gobetween.words.verdict import family_words, question_words
 
 BAR = 16
@@ -190,7 +190,7 @@ def cost_page(plan: Plan) -> CostPage:
     if not plan.problem.direct and not plan.price.is_free:
         texts.append(f"Acting through mediators takes {plan.price.ratio:.2g} times the queries of choosing directly.")
     return CostPage(
-        f"At least {rough(queries):,} queries{cost} for a risk of {percent(delta)}",
+        f"At least {rough(queries):,} queries{cost} for a risk of {chance(delta)}",
         texts,
         _curve(plan, delta),
         f"Least expected {plan.unit} for each risk of a wrong answer; half the risk costs little more.",
@@ -208,7 +208,7 @@ def _curve(plan: Plan, delta: float) -> str:
     top = 1.15 * cost(ends[1])
     points = [((x - ends[0]) / (ends[1] - ends[0]), cost(x) / top) for x in np.linspace(*ends, 60).tolist()]
     risks = [risk for risk in (0.2, 0.05, 0.01, 1e-3, 1e-4, 1e-6, 1e-9) if -math.log10(risk) <= ends[1]]
-    x_ticks = [((-math.log10(risk) - ends[0]) / (ends[1] - ends[0]), percent(risk)) for risk in risks]
+    x_ticks = [((-math.log10(risk) - ends[0]) / (ends[1] - ends[0]), chance(risk)) for risk in risks]
     y_ticks = [(y / top, amount(y)) for y in svg.ticks(0.0, top, 4) if 0.0 < y < 0.97 * top]
     here = ((-math.log10(delta) - ends[0]) / (ends[1] - ends[0]), cost(-math.log10(delta)) / top)
     words = f"The least expected {plan.unit} grows from {amount(cost(ends[0]))} at a risk of 30% to {amount(cost(ends[1]))}"

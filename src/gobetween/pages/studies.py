@@ -1,15 +1,17 @@
 """The list of studies: for each its condition, the answer so far, what it has used, what is overdue; sorted and searched."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from markupsafe import Markup
 
+from gobetween.core.alarm.alarm import alarms_of, broken
 from gobetween.pages import svg
+from gobetween.study.learner.learner import Learner
 from gobetween.study.study import Study
-from gobetween.words.numbers import ago, amount, percent
-from gobetween.words.study_page import TONES
+from gobetween.words.numbers import ago, exact, percent
+from gobetween.words.study_page import chips
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class StudyRow:
     name: str
     title: str
     state: str
-    tone: str
+    chips: Sequence[tuple[str, str]]
     answer: str
     answers: int
     used: float | None  # share of the budget
@@ -55,25 +57,35 @@ def study_row(study: Study) -> StudyRow:
     state, now, seq = study.look()
     last = next((event["at"] for event in list(study.events(max(0, seq - 1), 1))), None)
     learner, spec = state.learner, state.spec
-    phase, (queries, cost) = state.phase(), state.spent
-    broken = phase == "needs attention"
-    answer = ", ".join(learner.answer) if learner.counted and not broken else ""
-    words = "none" if broken else "too early" if not answer else answer if phase == "sure" else f"{answer} leads"
+    alarms = alarms_of(replace(learner.state.facts(detectable=False), hasty=True))
+    phase, (queries, cost) = state.phase(broken(alarms) is not None), state.spent
+    shown, words = chips(phase, seq, alarms), _words(learner, phase)
     shares = [used / most for used, most in ((queries, spec.max_queries), (cost, spec.max_cost)) if most]
     used = max(shares, default=None)
-    picture = (
-        Markup() if used is None else svg.bar(used, f"{percent(min(1.0, used))} of the budget", "warn" if used > 0.9 else "")
-    )
-    spent = amount(cost) if spec.max_cost is None else f"{amount(cost)} of {amount(spec.max_cost)}"
+    tone, share = "warn" if (used or 0.0) > 0.9 else "", percent(min(1.0, used or 0.0))
+    picture = Markup() if used is None else svg.bar(used, f"{share} of the budget", tone)
+    spent = exact(cost) if spec.max_cost is None else f"{exact(cost)} of {exact(spec.max_cost)}"
     if spec.max_cost is None and spec.max_queries is not None:
         spent = f"{queries:,} of {spec.max_queries:,}"
     told = int(learner.state.seen.N_ea.sum())
     return StudyRow(
-        study.name, spec.title or study.name, phase, TONES[phase], words, told, used, spent, picture, len(state.late()), last,
+        study.name, spec.title or study.name, phase, shown, words, told, used, spent, picture, len(state.late()), last,
         "–" if last is None else ago(max(0.0, now - last)), archived=state.archived,
     )  # fmt: skip
 
 
+def _words(learner: Learner, phase: str) -> str:
+    """The answer so far."""
+    if phase == "needs attention":
+        return "none"
+    if not learner.counted:
+        return "too early"
+    if phase == "under review" and len(learner.answer) == 1:
+        return f"{learner.arms[learner.evidence().leader]} leads"
+    answer = ", ".join(learner.answer)
+    return answer if phase == "sure" else f"{answer} leads"
+
+
 def unreadable_row(name: str, why: str) -> StudyRow:
     """A study that cannot be read, and why."""
-    return StudyRow(name, name, "unreadable", "bad", why, 0, None, "", Markup(), 0, None, "–")
+    return StudyRow(name, name, "unreadable", [("Unreadable", "bad")], why, 0, None, "", Markup(), 0, None, "–")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-HIGH = 190  # pixels of a chart, without the labels under it
+HIGH, NARROW = 190, 300  # pixels: the height of a chart without the labels under it; the width of a picture on a phone
 Point = tuple[float, float]
 
 
@@ -22,8 +22,9 @@ class Row:
     value: str
     more: str
     picture: Markup
-    kind: str = ""  # lead or out
+    kind: str = ""  # lead, out or late
     colour: int | None = None
+    link: str = ""  # under the address of its study
 
 
 def element(name: str, content: Markup | str = "", /, **attributes: object) -> Markup:
@@ -53,12 +54,22 @@ def _upright(share: float, top: int, bottom: int, kind: str) -> Markup:
     return element("line", x1=across(share), x2=across(share), y1=top, y2=bottom, class_=kind)
 
 
-def bar(share: float, words: str, tone: str = "", spread: tuple[float, float] | None = None) -> Markup:
-    """How far something is; `spread`: between which places it will end."""
+def bar(
+    share: float,
+    words: str,
+    tone: str = "",
+    spread: tuple[float, float] | None = None,
+    mark: float | None = None,
+    cut: bool = False,
+) -> Markup:
+    """How far something is; `spread`: between which places it will end, and most likely at the `mark`; `cut`: or after it."""
     parts = [_rect(0.0, 1.0, 3, 10, "rail"), _rect(0.0, share, 3, 10, f"fill {tone}".strip())]
     if spread is not None:
         low, high = spread
-        parts += [_rect(low, high, 1, 14, "range"), _upright(low, 0, 16, "tick"), _upright(min(high, 0.998), 0, 16, "tick")]
+        parts += [_rect(low, high, 1, 14, "range"), _upright(low, 0, 16, "tick")]
+        end = _upright(min(high, 0.998), 0, 16, "tick")
+        parts += [_rect(1.0 - k / 40.0, 1.0, 1, 14, "fade") for k in range(1, 6)] if cut else [end]
+    parts += [] if mark is None else [_upright(min(mark, 0.998), 0, 16, "plan")]
     return picture(parts, 16, words)
 
 
@@ -79,8 +90,11 @@ def share(now: float, plan: float | None, most: float, words: str) -> Markup:
 
 
 def axis(ticks: Sequence[float], scale: Callable[[float], float], text: Callable[[float], str]) -> Markup:
-    """The numbers under interval rows."""
-    return picture([_label(scale(tick), 13, text(tick)) for tick in ticks], 16, "")
+    """The numbers under interval rows, as many as a phone has room for."""
+    shown = list(ticks)
+    while len(shown) > 2 and sum(8 * len(text(tick)) + 12 for tick in shown) > NARROW:
+        shown = shown[::2]
+    return picture([_label(scale(tick), 13, text(tick)) for tick in shown], 16, "")
 
 
 def _label(place: float, y: float, text: str, kind: str = "") -> Markup:
@@ -101,7 +115,7 @@ def chart(
     if goal is not None:
         y = _down(goal[0])
         parts.append(element("line", x1="0%", x2="100%", y1=y, y2=y, class_="dash goal"))
-        parts.append(element("text", goal[1], x="100%", y=y - 6, text_anchor="end", class_="goal"))
+        parts.append(element("text", goal[1], x="0%", y=y - 6, class_="goal"))
     paths = (element("polyline", points=_points(points), class_=f"line {kind}") for points, kind in lines)
     plot = {"width": "100%", "height": HIGH, "viewBox": f"0 0 1000 {HIGH}", "preserveAspectRatio": "none"}
     parts.append(element("svg", Markup().join(paths), **plot))

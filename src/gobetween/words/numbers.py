@@ -33,7 +33,12 @@ def at_most(delta: float) -> str:
 
 def at_least(delta: float) -> str:
     """How sure an answer is."""
-    return f"with probability at least {100.0 - 100.0 * delta:.14g}%"
+    return f"with probability at least {certainty(delta)}"
+
+
+def certainty(delta: float) -> str:
+    """All but a risk: 95%, 99.9999%."""
+    return f"{100.0 - 100.0 * delta:.14g}%"
 
 
 def p_value_words(p: float, what: str) -> str:
@@ -58,6 +63,24 @@ def duration(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
+def time_between(low: float, high: float | None) -> str:
+    """A range of times: 1–12 min, 50 s–3 min, at least 2 days."""
+    first, last = _short(low), _short(low if high is None else high)
+    if high is None:
+        return f"at least {first}"
+    return first if first == last else f"{first.split()[0] if first.split()[1] == last.split()[1] else first}–{last}"
+
+
+def _short(seconds: float) -> str:
+    number, unit = duration(seconds).split()
+    return f"{float(number):,.0f} {unit}" if float(number) >= 9.95 else f"{float(number):g} {unit}"
+
+
+def exact(x: float) -> str:
+    """A number that is known, such as a cost: whole, or with two decimals."""
+    return f"{x:,.0f}" if x == round(x) else f"{x:,.2f}"
+
+
 def amount(x: float) -> str:
     """Three digits of a number as people write it: 0.0214, 7.5, 918, 12,300; never with an exponent."""
     if not (math.isfinite(x) and x):
@@ -68,8 +91,10 @@ def amount(x: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share or a chance: 70%, 0.4%, 99.5%."""
+    """A share or a chance: 70%, 0.4%, 99.5%; under 0.1% only that it is less."""
     least = 100.0 * min(share, 1.0 - share)
+    if 0.0 < least < 0.1 - 1e-9:
+        return "<0.1%" if share < 0.5 else ">99.9%"
     digits = 0 if least <= 0.0 else max(0, -math.floor(math.log10(least)))
     text = f"{100.0 * share:.{min(9, digits)}f}"
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text}%"

@@ -1,14 +1,17 @@
 """What the page of a study says: its state in a word, the headline with what to do, tiles, and a line for each check."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gobetween.core.alarm.alarm import Alarm
+from gobetween.core.alarm.confounding import ConfoundingDetails
+from gobetween.core.alarm.drift import DriftDetails
 from gobetween.export import numbered
 from gobetween.study.status.status import Status
-from gobetween.words.numbers import amount, duration, percent, rough
+from gobetween.words.numbers import amount, chance, duration, exact, rough, time_between
 
 #: State → its tone.
 TONES: dict[str, str] = {
+    "not started": "",
     "running": "accent",
     "paused": "",
     "archived": "",
@@ -29,27 +32,67 @@ INTERVALS = (
     "still overlap: it compares arms pair by pair."
 )
 LIMITS = {
-    "policy": "Detectable: a share off by {} points",
-    "confounding": "Detectable: a difference of {}. A bias shared by all mediators cannot be detected",
-    "drift": "Detectable: a change of {}",
+    "policy": "Detectable: a share {} points or more off",
+    "confounding": "Detectable: a difference of {} or more. A bias shared by all mediators cannot be detected",
+    "drift": "Detectable: a change of {} or more",
 }
 
 
-def headline(status: Status) -> tuple[str, list[str]]:
-    """The answer as a title, and what it means."""
+def chips(phase: str, events: int, alarms: Sequence[Alarm]) -> list[tuple[str, str]]:
+    """The state, and whether an alarm beside it wants a look: words and tones."""
+    state = "not started" if phase == "running" and not events else phase
+    raised = sum(alarm.raised and not alarm.breaks for alarm in alarms)
+    more = [(numbered(raised, "alarm"), "warn")] if raised and phase != "needs attention" else []
+    return [(state.capitalize(), TONES[state]), *more]
+
+
+def headline(status: Status, text: Callable[[float], str] = amount) -> tuple[str, list[str]]:
+    """The answer as a title, and what it means; `text` writes a mean reward."""
     if status.broken is not None:
-        return "No recommendation: an assumption is violated", [status.broken.words]
+        title, means = _violated(status.broken, text)
+        return title, [means, held_up(status)]
     leader = status.leader
     if status.state == "under review":
-        return f"Under review: the answer was {_answer(status)}", [status.sentence]
+        now = "" if leader is None or [leader] == status.answer else f" {leader} leads now."
+        why = f"Since that verdict answers were corrected or taken out, and the evidence is no longer enough for it.{now}"
+        return f"Under review: the verdict was {_answer(status)}", [why]
     if status.state == "sure":
-        risk = f"The risk that this is wrong is at most {percent(status.delta)}, however often you looked."
+        risk = f"The risk that this is wrong is at most {chance(status.delta)}, however often you looked."
         return status.sentence.split(";")[0].rstrip("."), [risk]
     if leader is None:
         return "No answers yet", ["Ask the first query, or send each mediator its personal link: answers arrive here."]
     if status.state == "budget used":
-        return f"The budget is used up: {_leads(status)}, but this is not certain", [status.how_far]
-    return f"{_leads(status)}, but this is not certain yet", [expected(status)]
+        return f"The budget is used up: {_leads(status)}, but this is not certain", [expected(status)]
+    return f"{_leads(status)}, but this is not certain yet", [expected(status), held_up(status)]
+
+
+def _violated(alarm: Alarm, text: Callable[[float], str]) -> tuple[str, str]:
+    """What happened, and what that means."""
+    name, details = alarm.subject, alarm.details
+    if isinstance(details, ConfoundingDetails) and details.mediator:
+        both = f"{details.mediator} and {details.other}" if details.other else details.mediator
+        rest = f"{text(details.rest)} with {details.other or 'the others'}"
+        return f"No recommendation: {name} works differently at {both}", (
+            f"{name}: {text(details.mean)} with {details.mediator}, {rest}. Something that mediators see before they choose "
+            "probably affects both the choice and the result, so the guarantee does not hold."
+        )
+    if isinstance(details, DriftDetails):
+        then = f"{text(details.before)} until about answer {details.split:,}"
+        return f"No recommendation: {name} works differently than before", (
+            f"{name}: {then}, {text(details.since)} since. Rewards changed over time, or answers are not in "
+            "the order in which they were collected, so the guarantee does not hold."
+        )
+    return "No recommendation: an assumption is violated", alarm.words
+
+
+def held_up(status: Status) -> str:
+    """That many answers are not counted yet, and why; empty where it is only the usual few."""
+    wait = status.told - status.counted
+    if status.waiting_for is None or wait <= max(5, status.told // 10):
+        return ""
+    mediator = next((row["mediator"] for row in status.pending if row["query"] == status.waiting_for), "")
+    counted = f"{status.counted:,} of {numbered(status.told, 'answer')} {'is' if status.counted == 1 else 'are'} counted"
+    return f"{counted}; the rest wait for query {status.waiting_for}{f' to {mediator}' if mediator else ''}."
 
 
 def _leads(status: Status) -> str:
@@ -63,64 +106,71 @@ def _answer(status: Status) -> str:
 def expected(status: Status) -> str:
     """What is still to come, in one sentence."""
     if status.queries_to_go is None:
-        unseen = [arm["arm"] for arm in status.arms if not arm["pulls"]]
-        return f"A forecast follows once {' and '.join(unseen[:3])} has been tried." if unseen else "Too early for a forecast."
-    return f"Expect about {numbered(rough(status.queries_to_go), 'more answer')}{_range(status)}."
+        unseen = any(not arm["pulls"] for arm in status.arms)
+        return "A forecast follows once every arm has been tried." if unseen else "Too early for a forecast."
+    range_ = _range(status, 0)
+    return f"Expect about {numbered(rough(status.queries_to_go), 'more answer')}{f' ({range_})' if range_ else ''}."
 
 
-def _range(status: Status) -> str:
+def _range(status: Status, told: int) -> str:
+    """The range of a forecast, where there is one; `told`: added to both ends."""
     if status.queries_range is None:
         return ""
     low, high = status.queries_range
-    if high is None:
-        return f" (90% likely at least {rough(low or 0.0):,})"
-    return f" (80% range: {rough(low or 0.0):,}–{rough(high):,})"
+    first = told + rough(low or 0.0)
+    return f"90% likely at least {first:,}" if high is None else f"80% range: {first:,}–{told + rough(high):,}"
 
 
 def progress(status: Status) -> str:
-    """Answers so far, of how many."""
-    if status.queries_to_go is None or status.verdict is not None:
+    """Answers so far, of how many in all."""
+    if status.queries_to_go is None:
         return numbered(status.told, "answer")
-    return f"{status.told:,} of about {rough(status.told + status.queries_to_go):,} answers"
+    range_ = _range(status, status.told)
+    return f"{status.told:,} of about {status.told + rough(status.queries_to_go):,} answers{f' · {range_}' if range_ else ''}"
 
 
 def sure_by(status: Status, days: tuple[float, float | None] | None) -> tuple[str, str]:
-    """When: how many more answers, and the range in answers and in time."""
+    """When: how many more answers, and the range in answers and in time; `days` in seconds, at the pace so far."""
     if status.broken is not None:
         return "open", "no forecast while an assumption is violated"
     if status.state == "sure" and status.verdict is not None:
-        return f"{status.verdict['counted']:,} answers", "that many the verdict took"
+        return f"{status.verdict['counted']:,} answers", "answers until the verdict"
     if status.queries_to_go is None:
         return "too early", expected(status)
-    low, high = status.queries_range or (status.queries_to_go, status.queries_to_go)
-    more = f"{rough(low or 0.0):,} or more" if high is None else f"80% range: {rough(low or 0.0):,}–{rough(high):,}"
-    time = ""
-    if days is not None:
-        time = f" · at least {duration(days[0])}" if days[1] is None else f" · {_times(days[0], days[1])}"
-    return f"about {rough(status.queries_to_go):,} more", f"{more} more answers{time}"
+    time = "" if days is None else f"{time_between(*days)} at the pace so far"
+    return f"about {rough(status.queries_to_go):,} more", " · ".join(part for part in (_range(status, 0), time) if part)
 
 
-def _times(low: float, high: float) -> str:
-    first, last = duration(low), duration(high)
-    same = first.split()[-1] == last.split()[-1]
-    return f"{first.split()[0] if same else first}–{last}"
+def short_of(status: Status) -> tuple[str, str, bool] | None:
+    """Where the budget will probably not do: what is needed, what there is, and is that nearly certain?"""
+    if status.queries_to_go is None or status.verdict is not None or status.broken is not None:
+        return None
+    low = status.queries_to_go if status.queries_range is None else status.queries_range[0] or 0.0
+    share = low / max(status.queries_to_go, 1e-9)
+    if status.max_cost is not None and status.cost_to_go is not None:
+        whole = status.cost + status.cost_to_go
+        if whole > status.max_cost:
+            surely = status.queries_range is not None and status.cost + share * status.cost_to_go > status.max_cost
+            return f"a cost of about {rough(whole):,}", f"the budget is {exact(status.max_cost)}", surely
+    if status.max_queries is not None and status.queries + status.queries_to_go > status.max_queries:
+        surely = status.queries_range is not None and status.queries + low > status.max_queries
+        needed = f"about {rough(status.queries + status.queries_to_go):,} queries"
+        return needed, f"the budget is {status.max_queries:,}", surely
+    return None
 
 
 def spent(status: Status) -> tuple[str, str]:
     """Of the budget: the cost where one is limited or queries differ in cost, otherwise queries."""
+    used = f"{status.queries:,} of {status.max_queries or 0:,} queries"
     if status.max_cost is not None:
-        value = f"{amount(status.cost)} of {amount(status.max_cost)}"
+        value = f"{exact(status.cost)} of {exact(status.max_cost)}"
     elif status.max_queries is not None:
-        value = f"{status.queries:,} of {status.max_queries:,} queries"
+        value = used
     else:
-        value = amount(status.cost) if status.cost != status.queries else numbered(status.queries, "query", "queries")
-    notes = (
-        []
-        if status.max_cost is None or status.max_queries is None
-        else [f"{status.queries:,} of {status.max_queries:,} queries"]
-    )
+        value = exact(status.cost) if status.cost != status.queries else numbered(status.queries, "query", "queries")
+    notes = [used] if status.max_cost is not None and status.max_queries is not None else []
     if status.cost_to_go is not None and status.verdict is None:
-        notes.append(f"expected in all: {amount(status.cost + status.cost_to_go)}")
+        notes.append(f"expected in all: {rough(status.cost + status.cost_to_go):,}")
     if status.max_cost is None and status.max_queries is None:
         notes.append("no limit set")
     return value, " · ".join(notes)
@@ -148,7 +198,7 @@ def check(name: str, alarms: Sequence[Alarm]) -> tuple[str, str, str]:
     if not alarms or (name in LIMITS and not sizes):
         return "", holds, "Too few answers to tell yet" if alarms else "Nothing to check yet"
     scale = 100.0 if name == "policy" else 1.0
-    return "good", holds, LIMITS[name].format(f"{amount(float(f'{scale * min(sizes):.2g}'))} or more") if name in LIMITS else ""
+    return "good", holds, LIMITS[name].format(amount(float(f"{scale * min(sizes):.2g}"))) if name in LIMITS else ""
 
 
 def missing(status: Status) -> tuple[str, str, str]:

@@ -8,17 +8,20 @@ from typing import Any
 from markupsafe import Markup
 
 from gobetween.core.alarm.alarm import Alarm
+from gobetween.export import numbered
 from gobetween.files.rules import word
 from gobetween.pages import svg
 from gobetween.pages.study.rows import arm_rows, mediator_rows, overdue, rewards_of
 from gobetween.pages.svg import Row
+from gobetween.study.journal.events import Event
 from gobetween.study.journal.transaction import why_nothing
+from gobetween.study.spec.spec import StudySpec
 from gobetween.study.status.status import Status
 from gobetween.study.study import StudyMoment
 from gobetween.words import remedies
 from gobetween.words import study_page as words
-from gobetween.words.events import event_words
-from gobetween.words.numbers import ago, amount, duration, moment, percent, rough
+from gobetween.words.events import event_words, result_words
+from gobetween.words.numbers import ago, amount, certainty, chance, duration, moment, percent
 from gobetween.words.study import reach_words
 
 DAY, SHOWN, EVENTS = 86400.0, 7, 100  # events that are shown, and that are looked through for the last answer of each mediator
@@ -62,12 +65,24 @@ class CheckRow:
 
 
 @dataclass(frozen=True)
+class EventRow:
+    """Something that has happened: its number, by whom, what, how long ago and exactly when, and the colour of its arm."""
+
+    number: int
+    actor: str
+    words: str
+    ago: str
+    at: str
+    colour: int | None
+
+
+@dataclass(frozen=True)
 class StudyPage:
     """All that a page shows."""
 
     title: str
     name: str
-    chip: tuple[str, str]
+    chips: Sequence[tuple[str, str]]
     tone: str
     headline: str
     texts: Sequence[str]
@@ -81,7 +96,7 @@ class StudyPage:
     mediators: Sequence[Row]
     checks: Sequence[CheckRow]
     evidence: tuple[str, Markup] | None
-    activity: Sequence[tuple[str, str, int | None]]
+    activity: Sequence[EventRow]
     events: int
     pending: Sequence[tuple[str, str]]
     notes: Sequence[str]
@@ -92,37 +107,48 @@ class StudyPage:
 def study_page(view: StudyMoment, utc: bool = False) -> StudyPage:
     """Read a study at one moment."""
     status, state = view.status, view.state
-    title, texts = words.headline(status)
     palette = {name: i for i, name in enumerate(state.spec.arms)}
-    rows, axis = arm_rows(status, palette, rewards_of(state.spec.design.family))
-    tone = words.TONES[status.state]
+    text, told = rewards_of(state.spec.design.family), state.learner.state.seen.N_ea.sum(axis=0).tolist()
+    title, texts = words.headline(status, text)
+    rows, axis = arm_rows(status, palette, text, dict(zip(state.learner.arms, told, strict=False)))
+    tone, found = words.TONES[status.state], remedies.remedies(status, state.paused)
+    mild = any(alarm.raised for alarm in status.alarms) or (words.short_of(status) or ("", "", False))[2]
     return StudyPage(
         title=status.title or f"Study {status.name}",
         name=status.name,
-        chip=(status.state.capitalize(), tone),
-        tone="warn" if tone != "bad" and any(alarm.raised for alarm in status.alarms) else tone or "none",
+        chips=words.chips(status.state, status.events, status.alarms),
+        tone="warn" if tone != "bad" and mild else tone or "none",
         headline=title,
         texts=texts,
-        remedies=remedies.remedies(status),
-        actions=_actions(view),
+        remedies=found,
+        actions=[one for one in _actions(view) if one.verb not in {remedy.verb for remedy in found}],
         progress=_progress(status),
         tiles=tiles(view, palette),
         arms=rows,
         axis=axis,
-        intervals=words.INTERVALS.format(percent(1.0 - status.delta)),
+        intervals=words.INTERVALS.format(certainty(status.delta)),
         mediators=mediator_rows(view),
         checks=checks(view),
         evidence=evidence(view),
-        activity=[
-            (event_words(event), ago(max(0.0, status.at - event["at"])), palette.get(event.get("arm", "")))
-            for event in view.events[::-1][:SHOWN]
-        ],
+        activity=event_rows(view.events[::-1][:SHOWN], state.spec, status.at, utc),
         events=status.events,
         pending=[(f"query {row['query']}, {row['mediator']}", _lease(row, utc)) for row in status.pending[:50]],
         notes=[*([] if status.undelivered is None else [status.undelivered]), *status.assumptions],
         facts=facts(view, utc),
         state=status.state,
     )
+
+
+def event_rows(events: Sequence[Event], spec: StudySpec, now: float, utc: bool = False) -> list[EventRow]:
+    """What has happened, in the order given."""
+    palette, result = {name: i for i, name in enumerate(spec.arms)}, result_words(spec.design.family.choices)
+    return [
+        EventRow(
+            event["seq"], event["actor"], event_words(event, result), ago(max(0.0, now - event["at"])),
+            moment(event["at"], utc), palette.get(event.get("arm") or ""),
+        )
+        for event in events
+    ]  # fmt: skip
 
 
 def _lease(row: Mapping[str, Any], utc: bool) -> str:
@@ -138,15 +164,16 @@ def _lease(row: Mapping[str, Any], utc: bool) -> str:
 
 
 def _progress(status: Status) -> tuple[str, Markup] | None:
-    """Answers so far of those that are expected, with the range in which the study ends."""
+    """Answers so far of those that are expected, with the range in which the study ends; a range without an end fades away."""
     if not status.told or status.state in ("sure", "needs attention") or status.queries_to_go is None:
         return None
     told, go = float(status.told), max(1.0, status.queries_to_go)
     low, high = status.queries_range or (None, None)
-    most = told + min(high if high is not None else math.inf, 2.0 * max(go, low or 0.0))  # a wide range goes on to the right
-    spread = None if low is None else ((told + low) / most, 1.0 if high is None else (told + high) / most)
+    most = told + (go if low is None else min(math.inf if high is None else high, 2.0 * max(go, low)))
+    cut = low is not None and (high is None or told + high > most)
+    spread = None if low is None else ((told + low) / most, 1.0 if high is None or cut else (told + high) / most)
     text = words.progress(status)
-    return text, svg.bar(told / most, text, spread=spread)
+    return text, svg.bar(told / most, text, spread=spread, mark=(told + go) / most, cut=cut)
 
 
 def tiles(view: StudyMoment, palette: Mapping[str, int]) -> list[Tile]:
@@ -160,12 +187,13 @@ def tiles(view: StudyMoment, palette: Mapping[str, int]) -> list[Tile]:
         used = status.cost / status.max_cost
     if status.max_queries:
         used = max(used, status.queries / status.max_queries)
-    picture = svg.bar(used, f"{percent(min(1.0, used))} of the budget", "warn" if used > 0.9 else "") if used else Markup()
+    short = words.short_of(status) is not None
+    picture = svg.bar(used, f"{percent(min(1.0, used))} of the budget", "warn" if short or used > 0.9 else "")
     by, range_ = words.sure_by(status, _days(view))
     return [
         _leader(status, palette),
         Tile("Took" if status.state == "sure" else "Sure after", by, range_),
-        Tile("Spent", cost, rest, picture=picture),
+        Tile("Spent", cost, f"{rest}, more than the budget" if short else rest, picture=picture if used else Markup()),
         Tile("Waiting for answers", value, note, "warn" if late else ""),
     ]
 
@@ -175,20 +203,28 @@ def _leader(status: Status, palette: Mapping[str, int]) -> Tile:
         return Tile("Recommended", "none", "until this is explained", "bad")
     if status.leader is None:
         return Tile("Leading", "nothing yet", "no answer has been counted")
-    key = "Recommended" if status.state == "sure" else "Was recommended" if status.state == "under review" else "Leading"
-    name = ", ".join(status.answer) or status.leader
-    tone, colour = "good" if status.state == "sure" else "", palette.get(name)
-    note = f"wrong with probability {percent(status.delta)} at most" if status.state == "sure" else _ahead(status)
-    return Tile(key, name, note, tone, colour=colour)
+    if status.state == "sure":
+        name = ", ".join(status.answer)
+        return Tile(
+            "Recommended", name, f"at most {chance(status.delta)} risk of being wrong", "good", colour=palette.get(name)
+        )
+    doubted, best = status.state == "under review", status.question["name"] == "best-arm"
+    name = status.leader if doubted and best else ", ".join(status.answer) or status.leader
+    evidence = percent(min(1.0, max(0.0, status.statistic / status.threshold))) if status.threshold > 0.0 else "0%"
+    notes = [_ahead(status, name), f"{evidence} of the evidence needed"]
+    return Tile("Leading now" if doubted else "Leading", name, " · ".join(notes), colour=palette.get(name))
 
 
-def _ahead(status: Status) -> str:
-    ranked = sorted((arm for arm in status.arms if arm["estimate"] is not None), key=lambda arm: -(arm["estimate"] or 0.0))
-    if len(ranked) < 2 or status.question["name"] != "best-arm":
-        return f"after {status.counted:,} answers"
-    gap = (ranked[0]["estimate"] or 0.0) - (ranked[1]["estimate"] or 0.0)
-    by = f"{amount(float(f'{100.0 * gap:.2g}'))} points" if status.family == "bernoulli" else amount(gap)
-    return f"level with {ranked[1]['arm']}" if gap == 0.0 else f"{by} ahead of {ranked[1]['arm']}"
+def _ahead(status: Status, name: str) -> str:
+    """How far it is ahead of the best of the others."""
+    means = {arm["arm"]: arm["estimate"] for arm in status.arms if arm["estimate"] is not None}
+    own = means.pop(name, None)
+    if own is None or not means or status.question["name"] != "best-arm":
+        return f"after {numbered(status.counted, 'answer')}"
+    rival = max(means, key=lambda arm: means[arm])
+    gap = own - means[rival]
+    by = f"{amount(float(f'{100.0 * abs(gap):.2g}'))} points" if status.family == "bernoulli" else amount(abs(gap))
+    return f"level with {rival}" if gap == 0.0 else f"{by} {'ahead of' if gap > 0.0 else 'behind'} {rival}"
 
 
 def _days(view: StudyMoment) -> tuple[float, float | None] | None:
@@ -202,7 +238,7 @@ def _days(view: StudyMoment) -> tuple[float, float | None] | None:
 
 
 def checks(view: StudyMoment) -> list[CheckRow]:
-    """What was looked at, the worst first within each."""
+    """What was looked at, with the worst first of each."""
     status, found = view.status, list[CheckRow]()
     for name, (kinds, *_) in words.CHECKS.items():
         alarms = [alarm for alarm in status.alarms if alarm.kind in kinds]
@@ -221,20 +257,24 @@ def _first(alarms: Sequence[Alarm], most: int = 5) -> list[Alarm]:
 
 
 def evidence(view: StudyMoment) -> tuple[str, Markup] | None:
-    """Evidence as a share of what is needed; the line ends where the study stopped."""
+    """Evidence as a share of what is needed; the line ends where the study became sure."""
     status, stopped = view.status, view.status.verdict
     end = (status.counted, status.statistic, status.threshold)
-    if stopped is not None and stopped["verdict"] == "identified":
+    if stopped is not None and status.state == "sure":
         end = (stopped["counted"], stopped["statistic"], stopped["threshold"])
     trail = [*(point for point in view.state.trail if point[0] < end[0]), end]
-    if len(trail) < 3 or not end[0] or not max(z for _, z, _ in trail) > 0.0 or not all(limit > 0.0 for _, _, limit in trail):
+    if len(trail) < 2 or not all(limit > 0.0 for _, _, limit in trail):
         return None
     shares = [max(0.0, z / limit) for _, z, limit in trail]
     top, last = 1.18 * max(1.0, *shares), trail[-1][0]
     points = [(0.0, 0.0), *((n / last, share / top) for (n, _, _), share in zip(trail, shares, strict=True))]
-    marks = [(n / last, f"{rough(n):,}") for n in svg.ticks(0, last, 4) if n <= 0.93 * last] + [(1.0, f"{last:,} answers")]
-    text = f"After {last:,} answers there is {percent(min(1.0, shares[-1]))} of the evidence that is needed."
-    goal = (1.0 / top, f"sure ({percent(1.0 - status.delta)})")
+    marks = [(n / last, f"{n:,.0f}") for n in svg.ticks(0, last, 4) if n <= 0.8 * last and n == int(n)]
+    marks.append((1.0, numbered(last, "answer")))
+    have = percent(min(1.0, shares[-1]))
+    text = f"{have} of the evidence needed after {numbered(last, 'answer')}"
+    if shares[-1] >= 1.0:
+        text = f"Enough evidence after {numbered(last, 'answer')}"
+    goal = (1.0 / top, f"sure ({certainty(status.delta)})")
     return text, svg.chart([(points, "accent")], marks, [(0.0, ""), (0.5 / top, "50%")], text, goal, points[-1])
 
 
@@ -243,7 +283,7 @@ def facts(view: StudyMoment, utc: bool) -> list[tuple[str, str]]:
     status, spec = view.status, view.state.spec
     stop = "no" if status.leader is None else f"{amount(status.p_value)} against “{status.against}”"
     return [
-        ("Risk of a wrong answer", f"{percent(status.delta)} at most, however often you look"),
+        ("Risk of a wrong answer", f"at most {chance(status.delta)}, however often you look"),
         ("Rewards", status.family),
         ("p-value", stop),
         ("Evidence", f"{status.statistic:.2f} of {status.threshold:.2f} nats"),

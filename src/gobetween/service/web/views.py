@@ -2,14 +2,17 @@
 
 from dataclasses import replace as replaced
 from functools import partial
+from itertools import count
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
+from gobetween.errors import StudyError
 from gobetween.pages.html import render
 from gobetween.pages.studies import ORDERS, StudyRow, study_list, study_row, unreadable_row
+from gobetween.pages.study.page import event_rows
 from gobetween.pages.study.report import report as report_of
 from gobetween.service import api
 from gobetween.service.request import StudyDep, StudyRequest, studies_of, who_of
@@ -18,7 +21,6 @@ from gobetween.service.threads import WriterRoute
 from gobetween.service.web.layout import page
 from gobetween.service.web.live import Watch
 from gobetween.service.web.login import Form, proof_of, stands
-from gobetween.words.events import event_line
 
 PAGE = 100  # events of a page
 DRAWN = {"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"}
@@ -80,11 +82,12 @@ async def live(request: Request, on: StudyDep) -> StreamingResponse:
 @router.get("/studies/{study}/events")
 def events(on: StudyDep, before: Annotated[int | None, Query(ge=1, lt=2**62)] = None) -> HTMLResponse:
     """The log by pages, the latest first."""
-    last = on.study.look()[2]
+    state, now, last = on.study.look()
     end = min(last, last if before is None else before - 1)
     start = max(0, end - PAGE)
-    found = [event_line(event) for event in on.study.events(start, end - start)][::-1] if end > start else []
-    values = {"at": address(on), "lines": found, "start": start, "end": end, "last": last, "page_size": PAGE}
+    found = list(on.study.events(start, end - start))[::-1] if end > start else []
+    rows, title = event_rows(found, state.spec, now), state.spec.title or f"Study {on.served.name}"
+    values = {"at": address(on), "name": title, "rows": rows, "start": start, "end": end, "last": last, "page_size": PAGE}
     return page("events.html", "Events", values)
 
 
@@ -140,6 +143,27 @@ def resume(on: StudyDep, form: Form) -> Response:
 def declare(on: StudyDep, form: Form) -> Response:
     """Nothing is known any more of how a mediator chooses."""
     on.study.declare(form.get("value", ""))
+    return back_to(on)
+
+
+@router.post("/studies/{study}/cancel")
+def cancel(on: StudyDep, form: Form) -> Response:
+    """Withdraw a query."""
+    number = form.get("value", "")
+    on.study.cancel(int(number) if number.isdecimal() else -1)
+    return back_to(on)
+
+
+@router.post("/studies/{study}/succeed")
+def succeed(on: StudyDep, form: Form) -> Response:
+    """A mediator that has changed begins again under another name: what it does now is a policy of its own."""
+    old, spec = form.get("value", ""), on.study.spec
+    if old not in spec.mediators:
+        raise StudyError(f"mediator {old!r} is not known")
+    place = spec.mediators.index(old)
+    new = next(name for i in count(2) if (name := f"{old} {i}") not in spec.mediators)
+    on.study.add_mediator(new, cost=float(spec.cast.costs[place]), contact=spec.contacts[place])
+    on.study.retire(old)
     return back_to(on)
 
 

@@ -30,6 +30,7 @@ def snapshot_of(state: StudyState) -> dict[str, Any]:
         "lost": _columns(state.lost),
         "counts": state.counts,
         "trail": [list(point) for point in state.trail],
+        "last": state.last,
         **{name: getattr(state, name) for name in PLAIN},
     }
 
@@ -42,6 +43,7 @@ def state_in(snapshot: Mapping[str, Any]) -> StudyState:
     state.open, state.lost = _queries(snapshot["open"]), _queries(snapshot["lost"])
     state.counts = {name: dict(counts) for name, counts in snapshot["counts"].items()}
     state.trail = [(int(t), float(z), float(c)) for t, z, c in snapshot["trail"]]
+    state.last = dict(snapshot["last"]) if snapshot.get("last") is not None else None
     for name in PLAIN:
         value = snapshot[name]
         setattr(state, name, list(value) if isinstance(value, list) else value)

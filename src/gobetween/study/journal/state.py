@@ -48,6 +48,8 @@ class StudyState:
         self.resumed, self.twice = False, False
         """Was it resumed after a verdict, and an arm retired then? What it names next comes from another process."""
         self.counts = {name: dict.fromkeys(COUNTS, 0) for name in spec.mediators}
+        self.last: dict[str, float] | None = {}
+        """When each mediator answered last; None where an earlier version has kept the state without it."""
         self.trail: list[tuple[int, float, float]] = []
         """Answers counted, statistic and threshold, at moments that `next_look` chooses."""
         self.absorbed: Event | None = None  # what came from a log: files and rows
@@ -160,6 +162,8 @@ class StudyState:
     def _answer(self, event: Event, answer: Mapping[str, Any]) -> None:
         """An answer to an open query, a late one whose place has been given up, or one that was not asked for."""
         number = event.get("query")
+        if self.last is not None:
+            self.last[event["mediator"]] = event["at"]
         if number in self.open:
             self.learner.tell(number, **answer)
             self._fill(event, "slot", number)
@@ -285,6 +289,7 @@ class StudyState:
         if field == "mediators":
             names = dict(zip(self.spec.mediators, new, strict=True))
             self.counts = {names[name]: counts for name, counts in self.counts.items()}
+            self.last = None if self.last is None else {names[name]: at for name, at in self.last.items()}
             self.away, self.retired = ([names[name] for name in held] for held in (self.away, self.retired))
             for query in (*self.open.values(), *self.lost.values()):
                 query.mediator = names[query.mediator]
