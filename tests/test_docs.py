@@ -109,27 +109,38 @@ def test_links_lead_somewhere() -> None:
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 
 
+SOURCE = ROOT / "src" / "gobetween"
+FILES = {path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if "migrations" not in path.parts}
+
+
 def test_every_file_that_is_named_exists() -> None:
     """From the picture to the file in one hop: places are named from the package or from the root."""
     for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
         places = set(re.findall(r"(?<![\w/.])([a-z]+(?:/\w+)*/\w+\.py)\b", page.read_text(encoding="utf-8")))
         assert places or page.name not in ("README.md", "CONTRIBUTING.md")
         for place in places:
-            assert (ROOT / place).exists() or (ROOT / "src" / "gobetween" / place).exists(), f"{page.name}: {place}"
+            assert (ROOT / place).exists() or (SOURCE / place).exists(), f"{page.name}: {place}"
 
 
-def test_the_map_has_every_room_and_only_files_that_exist() -> None:
-    source, room, seen = ROOT / "src" / "gobetween", "", set[Path]()
+def test_every_file_that_is_named_in_the_sources_exists() -> None:
+    """In docstrings and comments as by the end of their place; those of a folder in its `__init__` by their name alone."""
+    ends = {"/".join(file.parts[-n:]) for file in FILES for n in range(1, len(file.parts) + 1)}
+    for file in FILES:
+        text = (SOURCE / file).read_text(encoding="utf-8")
+        for place in re.findall(r"(?<![\w/.<-])((?:[a-z_]+/)*\w+\.py)\b", text):
+            assert place in ends or (ROOT / place).exists(), f"{file}: {place}"
+        beside = {path.stem for path in (SOURCE / file).parent.iterdir()}
+        for name in re.findall(r"`(\w+)`", text.split('"""')[1]) if file.name == "__init__.py" and len(file.parts) > 1 else ():
+            assert name in beside, f"{file}: {name}"
+
+
+def test_the_map_has_every_file_and_only_files_that_exist() -> None:
+    room, part, named = "", "", set[Path]()
     rows = (ROOT / "README.md").read_text(encoding="utf-8").split("## How it fits together")[1].split("```")[3].strip("\n")
     for row in rows.splitlines():
-        first, part, names = row[:12].strip(), row[12:24].strip(), row[24:].partition(";")[0]
-        room = first or room
-        seen.add((source / room / part).resolve())
-        for name in names.split(", "):
-            assert (source / room / part / f"{name}.py").is_file(), row
-    assert seen >= {path.parent for path in source.glob("*/**/__init__.py") if "migrations" not in path.parts} - {
-        source / "core", source / "logs"
-    }  # fmt: skip
+        room, part = row[:12].strip() or room, row[12:24].strip() or part
+        named |= {Path(room, part, f"{name}.py") for name in row[24:].rstrip(",").split(", ")}
+    assert named == {file for file in FILES if len(file.parts) > 1 and file.name != "__init__.py"}
 
 
 def test_the_first_screen_shows_the_two_commands() -> None:

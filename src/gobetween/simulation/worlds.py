@@ -65,7 +65,7 @@ def shrunk_means(family: Family, ends: tuple[float, float], tally: Tally, rng: n
 
     The population is even between m − h and m + h, and one of K, at most OUTSIDE, is anywhere. Where it ends matters:
     among many rivals a tail has some that are close to the leader, whether there are any or not. Each arm has the posterior of
-    `posterior.py` times that density.
+    `core/evidence/means.py` times that density.
     """
     means, r = np.empty(len(tally.N_a)), rng.standard_normal(len(tally.N_a))
     possible_means(family, float(ends[0]), float(ends[1]), tally, _toward_population(family, tally, r), means)

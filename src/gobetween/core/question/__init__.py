@@ -1,1 +1,1 @@
-"""What one wants to know about the arms: `question` is the contract, `questions` has the best arm and the others."""
+"""What one wants to know about the arms. Read `question`, the contract, first; `questions` has the best arm and the others."""

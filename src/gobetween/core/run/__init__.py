@@ -1,1 +1,1 @@
-"""The one step, choose → observe → verdict, in compiled `loops` for simulations, and in `log_scan` along the rows of a log."""
+"""The one step, choose → observe → verdict. Read `loops`, for simulations, first; `log_scan` goes along a log's rows."""

@@ -37,7 +37,7 @@ class EProcess(StoppingRule):
     still: for Gaussian rewards, the weight on "as the rival has it" in these mixtures, which pays where an arm is rare.
     bernstein: for Bounded rewards, the weight of evidence that sees how little they vary.
     guess: what somebody guessed of the means before the first answer, and how much of the risk is staked on it.
-    The word "pairs" stands for weights="pairs" without these, the rule of earlier versions.
+    The word "pairs" stands for weights="pairs" and none of these.
     """
 
     name: ClassVar[str] = "e-process"

@@ -1,1 +1,3 @@
-"""The pages of a study: `page` live and in reports, `report` to keep, `status` in the terminal; `history` over time."""
+"""The pages of a study. Read `page` first, live and in reports, then its `rows`; `report` is to keep, `status` for the
+terminal; `history` shows a study over time.
+"""

@@ -23,7 +23,7 @@ from gobetween.errors import ProblemError
 from gobetween.study.learner.design import Design, new_design
 from gobetween.study.learner.forecast import Forecast, forecast
 from gobetween.study.learner.progress import Progress, arms_html, progress_of
-from gobetween.study.learner.queries import Answer, Query, Reply, TellError, answer_of, place
+from gobetween.study.learner.queries import Answer, Query, Reply, TellError, answer_of, place, replied
 from gobetween.study.learner.resolution import Resolution, resolution_of
 from gobetween.study.learner.roster import with_mediators, without_arm
 from gobetween.study.learner.serialise import load, save
@@ -98,14 +98,12 @@ class Learner:
 
     def asked(self, mediator: str, available: Iterable[str] | None = None) -> str:
         """Note a query that a record says was issued to a mediator, as after `ask`; returns whom the rule would have asked."""
-        _, chosen = self.state.ask(self._free(available), self._place(mediator))
+        _, chosen = self.state.ask(self._free(available), place(mediator, self.mediators, "mediator"))
         return self.mediators[chosen]
 
     def _free(self, available: Iterable[str] | None) -> Bools:
-        free = np.full(len(self.mediators), available is None)
-        for name in available or ():
-            free[self._place(name)] = True
-        return free
+        named = {place(name, self.mediators, "mediator") for name in available or ()}
+        return np.array([available is None or e in named for e in range(len(self.mediators))])
 
     def tell(
         self,
@@ -124,7 +122,7 @@ class Learner:
         """
         if query is None and mediator is None:
             raise TellError("name the query that is answered, or the mediator who answered unasked")
-        number, e = (None, self._place(mediator)) if query is None else self.state.queries.find(query)
+        number, e = (None, place(mediator, self.mediators, "mediator")) if query is None else self.state.queries.find(query)
         if mediator is not None and mediator != self.mediators[e]:
             raise TellError(f"query {number} was for mediator {self.mediators[e]!r}, not for {mediator!r}")
         self.state.tell(number, answer_of(self.cast, self.design.family, e, arm, reward, silent, accept_surprise))
@@ -165,12 +163,8 @@ class Learner:
         """An answer that was told for a mediator was another's: its query and its pull are counted there."""
         self.state.replace(number, self._answer(mediator, answer), self._answer(to, answer, accept_surprise))
 
-    def _place(self, mediator: str | None) -> int:
-        return place(mediator, self.mediators, "mediator")
-
-    def _answer(self, mediator: str, answer: Reply, accept: bool = True) -> Answer:
-        arm, reward = answer or (None, None)
-        return answer_of(self.cast, self.design.family, self._place(mediator), arm, reward, answer is None, accept)
+    def _answer(self, mediator: str, reply: Reply, accept_surprise: bool = True) -> Answer:
+        return replied(self.cast, self.design.family, mediator, reply, accept_surprise)
 
     def with_mediator(self, name: str, policy: Policy = None, cost: float = 1.0) -> "Learner":
         """The learner with one mediator more, and all that was asked and told; the verdict holds as before."""

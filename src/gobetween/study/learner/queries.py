@@ -95,6 +95,12 @@ def place(name: object, names: tuple[str, ...], what: str) -> int:
     return names.index(str(name))
 
 
+def replied(cast: Cast, family: Family, mediator: str, reply: Reply, accept_surprise: bool = True) -> Answer:
+    """The answer that a mediator gave; None is silence."""
+    arm, reward = reply or (None, None)
+    return answer_of(cast, family, place(mediator, cast.mediators, "mediator"), arm, reward, reply is None, accept_surprise)
+
+
 def answer_of(
     cast: Cast, family: Family, e: int, arm: str | None, reward: float | None, silent: bool, accept_surprise: bool
 ) -> Answer:

@@ -1,1 +1,1 @@
-"""Telling people: `messages` says who is told what, `channels` how it reaches them. `study/delivery.py` sends."""
+"""Telling people. Read `messages` first, who is told what; `channels` says how it reaches them. `study/delivery.py` sends."""

@@ -1,1 +1,1 @@
-"""What a study is about: `spec` is the value, `fields` reads it from files, `changes` compares two, `checks` check values."""
+"""What a study is about. Read `spec`, the value, first; `fields` reads it from files, `changes` compares, `checks` refuse."""

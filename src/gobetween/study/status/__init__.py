@@ -1,1 +1,1 @@
-"""How a study stands: `status`; `missing_answers`, those that never came; `unreachable`, arms of absent mediators."""
+"""How a study stands. Read `status` first; `missing_answers` never came, `unreachable` arms are those of absent mediators."""
