@@ -9,6 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from memory_store import Memory
 from postgres import Cluster
 
 import gobetween as gb
@@ -16,7 +17,6 @@ from gobetween.study.journal.record import Store
 from gobetween.study.journal.snapshot import snapshot_of
 from gobetween.study.spec.spec import parse_study
 from gobetween.study.store.database import Database
-from gobetween.study.store.memory import Memory
 from gobetween.study.study import Study
 
 ARMS, MEDIATORS = ("a", "b", "c"), ("x", "y", "z")

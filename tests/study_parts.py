@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memory_store import Memory
 
 from gobetween.study.journal.record import Store
 from gobetween.study.spec.spec import parse_study
 from gobetween.study.store.database import Database
-from gobetween.study.store.memory import Memory
 from gobetween.study.study import Study
 
 SPEC: dict[str, Any] = {

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from launcher import gobetween
 from log_tables import count_logs, table, write_csv
+from memory_store import Memory
 
 import gobetween as gb
 from gobetween.core.alarm.alarm import Alarm, Check, Sentence, checks
 from gobetween.logs.reading.options import LogOptions
 from gobetween.study.spec.spec import parse_study
-from gobetween.study.store.memory import Memory
 from gobetween.study.study import Study
 from gobetween.words.logs import sentences
 

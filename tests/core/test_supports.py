@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from memory_store import Memory
 
 import gobetween as gb
 from gobetween.core.bound.geometry import needless_mediators, support_range, surely_redundant
 from gobetween.core.problem.cast import policy_row
 from gobetween.files.problem import parse_spec
 from gobetween.study.spec.spec import parse_study
-from gobetween.study.store.memory import Memory
 from gobetween.study.study import Study
 from gobetween.testing import same_steps
 

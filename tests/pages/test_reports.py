@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memory_store import Memory
 from parts import browser_page
 from study_parts import Clock
 
@@ -19,7 +20,6 @@ from gobetween.pages.study import history
 from gobetween.pages.study import report as study_page
 from gobetween.pages.study.status import answer
 from gobetween.study.spec.spec import parse_study
-from gobetween.study.store.memory import Memory
 
 LONG = "the quite long name of an option that somebody wrote down in full, with all of it"
 SOLID = "x" * 80

@@ -14,6 +14,7 @@ from typing import Any
 
 import httpx
 import pytest
+from memory_store import Memory
 from reminder_parts import hook
 from service_parts import Running, running, spec
 
@@ -24,7 +25,6 @@ from gobetween.service.studies import ServedStudy, Studies, slug_of
 from gobetween.study.commands.command_queue import CommandQueue, QueuedCommand
 from gobetween.study.commands.commands import command_of
 from gobetween.study.commands.verbs import VERBS, Ask, Tell
-from gobetween.study.store.memory import Memory
 
 STUDY = "/api/v1/studies/study"
 

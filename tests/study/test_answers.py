@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memory_store import Memory
 from study_parts import SPEC, Clock, answer
 
 import gobetween as gb
 from gobetween.study.journal.snapshot import snapshot_of
 from gobetween.study.spec.spec import parse_study
-from gobetween.study.store.memory import Memory
 from gobetween.study.study import Study
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from log_tables import count_logs, table
+from memory_store import Memory
 
 import gobetween as gb
 from gobetween.cli import gobetween
@@ -16,7 +17,6 @@ from gobetween.core.alarm.drift import Trajectory, split_at
 from gobetween.logs.reading.options import LogOptions
 from gobetween.study.learner.ledger import new_ledgers
 from gobetween.study.spec.spec import parse_study
-from gobetween.study.store.memory import Memory
 from gobetween.study.study import Study
 from gobetween.words.logs import sentences
 

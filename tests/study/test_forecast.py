@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from forecast_runs import asked_on_the_way
+from memory_store import Memory
 from own_rules import Stubborn
 from strategies import here
 
@@ -17,7 +18,6 @@ from gobetween.simulation.worlds import WORLDS
 from gobetween.study.learner import forecast as forecasting
 from gobetween.study.learner.forecast import _play, _start, _world
 from gobetween.study.spec.spec import parse_study
-from gobetween.study.store.memory import Memory
 from gobetween.study.study import Study
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from memory_store import Memory
 
 import gobetween as gb
 from gobetween.core.ground.tally import fill, new_tally
@@ -12,7 +13,6 @@ from gobetween.core.stopping.rules import BY_COUNTS
 from gobetween.core.verdict.evidence_report import FAR, near_tie, resolvable, weigh
 from gobetween.logs.reading.counts import LogStats
 from gobetween.study.spec.spec import parse_study
-from gobetween.study.store.memory import Memory
 from gobetween.study.study import Study
 from gobetween.words.logs import sentences
 

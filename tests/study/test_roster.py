@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from memory_store import Memory
 from scipy.stats import binom
 from study_parts import SPEC, Clock, answer
 
 import gobetween as gb
 from gobetween.core.ground.jit import ENABLED
 from gobetween.study.spec.spec import parse_study
-from gobetween.study.store.memory import Memory
 from gobetween.study.study import Study
 
 ARMS = ["a", "b", "c"]

@@ -1,9 +1,17 @@
 """`gobetween demo`: a study played by simulated mediators, with the real store, learner and verdict."""
 
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
 import click
 
 from gobetween.cli.plugins import ready
 from gobetween.export import numbered
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from gobetween.study.study import Study
 
 ARMS = ("letter", "text message", "phone call")
 MEANS = (0.3, 0.65, 0.35)
@@ -23,7 +31,6 @@ def command(seed: int, delta: float) -> None:
     from gobetween.core.sampling.rules import UniformSampling
     from gobetween.simulation.engine import simulate
     from gobetween.study.spec.spec import parse_study
-    from gobetween.study.store.memory import Memory
     from gobetween.study.study import Study
 
     spec = parse_study(
@@ -37,21 +44,10 @@ def command(seed: int, delta: float) -> None:
         },
         "demo",
     )
-    store = Memory()
-    store.create("demo", spec.to_dict(), {})
-    study, rng = Study(store, "demo"), np.random.default_rng(seed)
     click.echo("Three reminders, four clinics. Each clinic picks the reminder by habits of its own; we pick the clinic.")
-    receipt, asked = None, 0
-    while receipt is None or receipt.stopped is None:
-        (query,) = study.ask()
-        a = int(rng.choice(len(ARMS), p=POLICIES[query.mediator]))
-        came = int(rng.random() < MEANS[a])
-        receipt = study.tell(query, arm=ARMS[a], reward=came)
-        asked += 1
-        if asked <= 5 or (asked & (asked - 1)) == 0:
-            words = "the patient came" if came else "the patient did not come"
-            click.echo(f"  query {asked}: {query.mediator} used a {ARMS[a]}, {words}")
-    status = study.status()
+    with TemporaryDirectory() as folder, Study.create(f"{folder}/demo.sqlite", spec) as study:
+        asked = _played(study, np.random.default_rng(seed))
+        status = study.status()
     click.echo(f"\nAfter {numbered(asked, 'query', 'queries')}: {status.sentence}")
     for arm in status.arms:
         times = "time, " if arm["pulls"] == 1 else "times,"
@@ -63,3 +59,18 @@ def command(seed: int, delta: float) -> None:
         + (f"this one saved {1 - asked / uniform:.0%}." if asked < uniform else "this one was unlucky and took more.")
     )
     click.echo("Your own study: gobetween init")
+
+
+def _played(study: "Study", rng: "np.random.Generator") -> int:
+    """Ask until it stops; returns how many were asked."""
+    receipt, asked = None, 0
+    while receipt is None or receipt.stopped is None:
+        (query,) = study.ask()
+        a = int(rng.choice(len(ARMS), p=POLICIES[query.mediator]))
+        came = int(rng.random() < MEANS[a])
+        receipt = study.tell(query, arm=ARMS[a], reward=came)
+        asked += 1
+        if asked <= 5 or (asked & (asked - 1)) == 0:
+            words = "the patient came" if came else "the patient did not come"
+            click.echo(f"  query {asked}: {query.mediator} used a {ARMS[a]}, {words}")
+    return asked

@@ -10,7 +10,6 @@ from gobetween.errors import StoreError
 from gobetween.service.errors import ForbiddenError, TooOftenError
 from gobetween.service.studies import ServedStudy, Studies
 from gobetween.study.journal.record import Store, TokenRow
-from gobetween.study.store.memory import Memory
 from gobetween.study.tokens import FORM, SESSION, drawn, new_session, parts, proven, revoke
 
 FRESH = 0.5  # seconds that a valid token is not looked up again
@@ -41,12 +40,26 @@ class Who:
             raise ForbiddenError(f"this token is not for study {served.slug!r}")
 
 
+class OwnTokens:
+    """The first token and its sessions: valid as long as the server runs."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, TokenRow] = {}
+        self.now = time.time
+
+    def tokens(self, number: str | None = None) -> list[TokenRow]:
+        return [row for row in tuple(self._rows.values()) if number in (None, row.id)]
+
+    def keep_token(self, row: TokenRow) -> None:
+        self._rows[row.id] = row
+
+
 class Access:
     """The tokens of all stores, and the one that was drawn when the server started."""
 
     def __init__(self, studies: Studies) -> None:
         self._studies = studies
-        self._own = Memory()  # the first token and its sessions are valid as long as the server runs
+        self._own = OwnTokens()
         self.first, number, held = drawn()
         self._own.keep_token(TokenRow(number, None, None, "admin", held, self._own.now(), None))
         self._fresh: OrderedDict[tuple[str, str], tuple[float, Who]] = OrderedDict()
@@ -75,15 +88,15 @@ class Access:
         with self._lock:
             before = self._fresh.get((number, held))
         away: StoreError | None = None
-        stores = (self._own, *self._studies.stores.values())
+        stores = (None, *self._studies.stores.values())  # none: the server's own tokens
         for store in sorted(stores, key=lambda one: before is None or before[1].store is not one):
             try:
-                row = proven(store, number, held)
+                row = proven(store or self._own, number, held)
             except StoreError as error:
                 away = error
                 continue
             if row is not None:
-                who = Who(row.id, row.label, None if store is self._own else store, row.study, row.mediator, row.expires)
+                who = Who(row.id, row.label, store, row.study, row.mediator, row.expires)
                 with self._lock:
                     self._fresh[number, held] = (time.monotonic(), who)
                     _forget(self._fresh)

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from gobetween.errors import Fix, StudyError
 from gobetween.export import choose
-from gobetween.study.journal.record import Store, TokenRow
+from gobetween.study.journal.record import TokenRow, TokenStore
 from gobetween.study.spec.checks import check_text
 from gobetween.study.study import Study
 
@@ -42,7 +42,7 @@ def parts(token: str, form: re.Pattern[str] = FORM) -> tuple[str, str] | None:
     return None if found is None else (found[1], digest(found[2]))
 
 
-def proven(store: Store, number: str, held: str) -> TokenRow | None:
+def proven(store: TokenStore, number: str, held: str) -> TokenRow | None:
     """The row of a token, or of a session whose token is valid, too, if this is its digest and it is valid now."""
     row = _valid(store, number)
     token = number.partition(".")[0]
@@ -51,20 +51,20 @@ def proven(store: Store, number: str, held: str) -> TokenRow | None:
     return row
 
 
-def _valid(store: Store, number: str) -> TokenRow | None:
+def _valid(store: TokenStore, number: str) -> TokenRow | None:
     now = store.now()
     valid = (row for row in store.tokens(number) if row.revoked is None and (row.expires is None or now < row.expires))
     return next(valid, None)
 
 
-def new_session(store: Store, token: str, label: str) -> str:
+def new_session(store: TokenStore, token: str, label: str) -> str:
     """Log in a browser for an administrator's token, known by its id."""
     number, secret, now = f"{token}.{secrets.token_hex(6)}", secrets.token_urlsafe(32), store.now()
     store.keep_token(TokenRow(number, None, None, label, digest(secret), now, now + STAY))
     return f"gs_{number}_{secret}"
 
 
-def listed(store: Store) -> list[TokenRow]:
+def listed(store: TokenStore) -> list[TokenRow]:
     """The tokens of a store, without sessions."""
     return [row for row in store.tokens() if "." not in row.id]
 
@@ -91,7 +91,7 @@ def _place(study: Study, mediator: str) -> int:
     return names.index(mediator)
 
 
-def revoke(store: Store, number: str) -> TokenRow:
+def revoke(store: TokenStore, number: str) -> TokenRow:
     """Make a token invalid for ever."""
     found = store.tokens(number)
     if not found:

@@ -126,7 +126,20 @@ class StudyRecord(Protocol):
         """Replace the spec of a study that has no events yet."""
 
 
-class Store(Protocol):
+class TokenStore(Protocol):
+    """Holds tokens."""
+
+    def now(self) -> float:
+        """Its clock, in seconds since 1970."""
+
+    def tokens(self, number: str | None = None) -> list[TokenRow]:
+        """Who may do what, in the order in which they were made; or the one with that id."""
+
+    def keep_token(self, row: TokenRow) -> None:
+        """A new token, or one that has changed."""
+
+
+class Store(TokenStore, Protocol):
     """Holds many named studies."""
 
     @property
@@ -144,15 +157,6 @@ class Store(Protocol):
 
     def reading(self, name: str) -> AbstractContextManager[StudyRecord]:
         """A consistent view that blocks no one."""
-
-    def now(self) -> float:
-        """The store's clock, in seconds since 1970."""
-
-    def tokens(self, number: str | None = None) -> list[TokenRow]:
-        """Who may do what, in the order in which they were made; or the one with that id."""
-
-    def keep_token(self, row: TokenRow) -> None:
-        """A new token, or one that has changed."""
 
     def claim(self, name: str, channels: Sequence[str], lease: float, most: int) -> list[Message]:
         """Take messages of a study that are due: for `lease` seconds no one else gets them."""

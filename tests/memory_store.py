@@ -1,4 +1,4 @@
-"""A store in memory: the plainest implementation, for tests and demonstrations."""
+"""A store in memory: the plainest implementation, for tests."""
 
 import copy
 import json
