@@ -81,7 +81,8 @@ def _numbers(given: Any, arms: Sequence[str], mediator: str) -> Floats:
     except (TypeError, ValueError):
         row = np.empty(0)
     if row.shape != (len(arms),):
-        raise ProblemError(f"the policy of mediator {mediator!r} needs {len(arms)} probabilities, one for each arm")
+        found = f", not {row.size}" if row.ndim == 1 and row.size else ""
+        raise ProblemError(f"the policy of mediator {mediator!r} needs {len(arms)} probabilities, one for each arm{found}")
     return row
 
 

@@ -1,13 +1,10 @@
 """Policies that are declared beforehand, or that the propensities of a log's rows say."""
 
 import math
-from collections.abc import Sequence, Set
-from typing import Any
 
 import numpy as np
 
 from gobetween.core.ground.types import Floats
-from gobetween.core.problem.cast import support_row
 from gobetween.logs.reading.counts import LogStats
 from gobetween.logs.reading.options import LogOptions
 
@@ -26,14 +23,9 @@ def declared_policies(options: LogOptions, stats: LogStats) -> list[list[float] 
     places = [options.known_arms.index(name) for name in stats.arms]
     found: list[list[float] | None] = []
     for name in stats.mediators:
-        row = options.declared.get(name)
-        found.append(None if row is None else _shares(declared_row(row, options.known_arms)[places], options.silence))
+        row = options.declared_rows.get(name)
+        found.append(None if row is None else _shares(row[places], options.silence))
     return found
-
-
-def declared_row(row: Any, arms: Sequence[str]) -> Floats:
-    """[K] what is declared of a mediator; NaN where a probability is not known."""
-    return support_row(row, arms, "declared") if isinstance(row, Set) else np.asarray(row, dtype=np.float64)
 
 
 def _shares(row: Floats, silence: bool) -> list[float] | None:

@@ -1,26 +1,23 @@
 """How a log is to be read: one value, made once from keywords and checked once."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypedDict
 
 from gobetween.core.bound.lower_bound import binary_kl
 from gobetween.core.ground.types import Floats
-from gobetween.core.problem.cast import support_row
+from gobetween.core.problem.cast import Policy, policy_row
 from gobetween.core.question.question import Question, as_question
 from gobetween.core.question.questions import BEST
 from gobetween.core.reward.families import DEFAULT
 from gobetween.core.reward.family import Family, as_family
-from gobetween.errors import Fix, LogError
+from gobetween.errors import Fix, LogError, ProblemError
 from gobetween.export import choose
 from gobetween.files.cells import NumberFormat, separator_of
 from gobetween.logs.reading.columns import Columns
 from gobetween.logs.reading.filters import Filter
 from gobetween.names import normal
-
-Policies = Mapping[str, Sequence[float | None] | Floats | Set[str] | None]
-"""Mediator → how often it pulls each arm, the arms that it may pull if only these are known, or None."""
 
 
 class LogKeywords(TypedDict, total=False):
@@ -32,7 +29,7 @@ class LogKeywords(TypedDict, total=False):
     arm: str | Sequence[str]
     reward: str
     order: str | None
-    declared: Policies | None
+    declared: Mapping[str, Policy] | None
     arms: Sequence[str] | None
     skip_bad: bool
     question: Question | str
@@ -62,7 +59,9 @@ class LogOptions:
     arm: str | Sequence[str] = "arm"
     reward: str = "reward"
     order: str | None = None  # a column that is checked to rise in each file; files that overlap are merged by it
-    declared: Policies | None = None  # policies known beforehand, in the order of `arms`; other mediators are then bad rows
+    declared: Mapping[str, Policy] | None = (
+        None  # policies known beforehand, in the order of `arms`; other mediators are then bad rows
+    )
     arms: Sequence[str] | None = None  # arms known beforehand; others are then bad rows
     skip_bad: bool = False  # leave out rows that cannot be used instead of refusing the log
     question: Question = BEST  # what is asked about the arms
@@ -87,11 +86,6 @@ class LogOptions:
         binary_kl(self.delta)
         if self.declared is not None and self.arms is None:
             raise LogError("declared policies need the names of the arms, in their order: arms=[…]")
-        for name, row in (self.declared or {}).items():
-            if isinstance(row, Set):
-                support_row(row, self.known_arms, f"declared[{name!r}]")
-            elif row is not None and len(row) != len(self.known_arms):
-                raise LogError(f"declared[{name!r}] has {len(row)} numbers for {len(self.known_arms)} arms: give one for each")
         if self.totals and self.count is None:
             raise LogError("totals are of as many rows as a column says: name it", fix=Fix("count"))
         if self.totals and not self.family.totals_suffice:
@@ -103,10 +97,21 @@ class LogOptions:
                 raise LogError(f"rename {old!r}: give it a new name, not {new!r}")
         if self.only is not None and not any(name.strip() for name in self.only):
             raise LogError("only some arms are asked about, but none is named: name them, or leave it out")
-        self.style, self.filter  # noqa: B018 - both refuse what they cannot read
+        self.style, self.filter, self.declared_rows  # noqa: B018 - each refuses what cannot be read
         for name in self.only or ():
             if self.arms is not None and name not in self.arms:
                 raise LogError(f"only {name!r}: is none of the arms: {choose(name, self.arms)}")
+
+    @cached_property
+    def declared_rows(self) -> dict[str, Floats]:
+        """Mediator → its declared policy [K], of all rows or of those with an answer; NaN where a probability is not known."""
+        found = {}
+        for name, policy in (self.declared or {}).items():
+            try:
+                found[name] = policy_row(policy, 0, self.known_arms, name, silent=True)
+            except ProblemError as error:
+                raise LogError(f"declared[{name!r}]{'' if error.where else ':'} {error.what}") from None
+        return found
 
     @property
     def style(self) -> NumberFormat:
