@@ -29,6 +29,7 @@ from gobetween.core.reward.family import Family as Family
 from gobetween.core.reward.trials import Binomial as Binomial
 from gobetween.core.reward.trials import Geometric as Geometric
 from gobetween.core.reward.trials import NegativeBinomial as NegativeBinomial
+from gobetween.core.sampling.rules import BoxTracking as BoxTracking
 from gobetween.core.sampling.rules import FrankWolfe as FrankWolfe
 from gobetween.core.sampling.rules import Game as Game
 from gobetween.core.sampling.rules import Oracle as Oracle

@@ -104,6 +104,39 @@ def test_queries_go_to_the_optimal_shares(rule: gb.SamplingRule, problem: gb.Pro
         assert ratios[1] < min(1.15, ratios[0])
 
 
+TWICE = gb.Problem([1.5, 1.0, 0.7, 0.5], POLICIES + POLICIES, family=gb.Gaussian(1.0))
+
+
+@pytest.mark.parametrize("problem", [PROBLEM, TWICE, PRICED], ids=["plain", "twice", "costs"])
+def test_tracking_of_boxes_comes_to_optimal_shares(problem: gb.Problem) -> None:
+    """Also where ω* is a set, for what has converged is Σω/t. Forced rounds take O(√t) queries."""
+    delta = 1e-80 if ENABLED else 1e-20
+    runs = gb.simulate(problem, gb.BoxTracking(), gb.EProcess(contrast=0.0), delta, runs=16 if ENABLED else 1, seed=1)
+    shares = runs.N_e[:, 0].sum(axis=0) / runs.N_e.sum()
+    paid = shares * problem.query_costs
+    w = paid / paid.sum() @ (problem.policies / problem.query_costs[:, None])
+    best = gb.lower_bound(problem)
+    assert runs.correct.all()
+    reached = min(w[0] * w[a] / (w[0] + w[a]) * (problem.means[0] - problem.means[a]) ** 2 / 2 for a in (1, 2, 3))
+    assert reached * best.T_star >= (0.97 if ENABLED else 0.9)
+
+
+def test_boxes_are_gone_round_while_an_arm_is_scarce() -> None:
+    learner = gb.Learner(2, {e: [0.5, 0.5] for e in "xyz"}, sampling="box-tracking", delta=1e-9, family=gb.Gaussian(1.0))
+    asked = []
+    for _ in range(9):
+        query = learner.ask(go_on=True)
+        asked.append(query.mediator)
+        learner.tell(query, arm="arm 1", reward=0.0)
+    assert "".join(asked) == "x" + "xyzxyzxy"  # at t = 0 nothing is scarce yet
+    for _ in range(40):
+        query = learner.ask(go_on=True)
+        learner.tell(query, arm=f"arm {1 + learner.issued % 2}", reward=0.0)
+    assert gb.Learner.from_dict(learner.to_dict()).ask(go_on=True) == learner.ask(go_on=True)
+    with pytest.raises(gb.ProblemError, match=r"BoxTracking needs declared policies.*mediator 1 is not"):
+        gb.Learner(2, {"x": [0.5, 0.5], "y": None}, sampling=gb.BoxTracking())
+
+
 @pytest.mark.parametrize("rule", [gb.FrankWolfe(), gb.Game()], ids=str)
 def test_unknown_policies_are_found_out(rule: gb.SamplingRule) -> None:
     learner = gb.Learner(2, {"x": None, "y": [0.5, 0.5]}, sampling=rule, delta=1e-9, family=gb.Gaussian(1.0))
@@ -115,7 +148,7 @@ def test_unknown_policies_are_found_out(rule: gb.SamplingRule) -> None:
 
 
 def test_one_mediator_is_asked_always() -> None:
-    for word in ("frank-wolfe", "game"):
+    for word in ("frank-wolfe", "game", "box-tracking"):
         learner = gb.Learner(2, {"x": [0.5, 0.5]}, sampling=word)
         for t in range(9):
             assert learner.ask(go_on=True).mediator == "x", t
@@ -123,5 +156,5 @@ def test_one_mediator_is_asked_always() -> None:
 
 def test_kernels_of_our_own_rules_can_be_kept() -> None:
     """The class that compiled code sees is found by its name, also in a process that has not used the rule."""
-    for kind in (gb.FrankWolfe, gb.Game):
+    for kind in (gb.FrankWolfe, gb.Game, gb.BoxTracking):
         assert pickle.loads(pickle.dumps(compiled_kind(kind))) is compiled_kind(kind)

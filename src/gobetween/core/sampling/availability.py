@@ -20,7 +20,9 @@ from gobetween.core.bound.geometry import needed_mediators
 from gobetween.core.ground.tally import State
 from gobetween.core.ground.types import Bools, Floats, Ints
 from gobetween.core.problem.cast import are_known
-from gobetween.core.sampling.sampler import C_TRACKING, FIXED, AnySampler, Sampler, new_sampler
+from gobetween.core.sampling.sampler import BOXES, C_TRACKING, FIXED, AnySampler, Sampler, new_sampler
+
+SUMMED = (C_TRACKING, BOXES)  # these follow Σω
 
 
 def among(full: AnySampler, present: Bools, policies: Floats, costs: Floats, N_e: Ints) -> AnySampler:
@@ -73,7 +75,7 @@ def follow(part: AnySampler, full: AnySampler, state: State) -> None:
 def hand_back(part: AnySampler, full: AnySampler) -> None:
     """The plan is not for these any more: their Σω goes back to everyone's."""
     plan, whole = part.planner(), full.planner()
-    if plan is None or whole is None or plan is whole or whole.kind != C_TRACKING:
+    if plan is None or whole is None or plan is whole or whole.kind not in SUMMED:
         return
     target = np.zeros(max(plan.members.max(), whole.members.max()) + 1)
     target[whole.members] = whole.target
@@ -84,7 +86,7 @@ def hand_back(part: AnySampler, full: AnySampler) -> None:
 def time_of(part: AnySampler, full: AnySampler, N_e: Ints, t: int) -> int:
     """The time by which a plan goes: t, but where shares of all queries are followed those of its members."""
     plan = part.planner()
-    return t if plan is None or plan is full or plan.kind == C_TRACKING else int(N_e[plan.members].sum())
+    return t if plan is None or plan is full or plan.kind in SUMMED else int(N_e[plan.members].sum())
 
 
 def plan_to_dict(part: AnySampler, full: AnySampler) -> dict[str, Any] | None:

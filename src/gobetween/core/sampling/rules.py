@@ -95,6 +95,30 @@ class Tracking(SamplingRule):
 
 @register
 @dataclass(frozen=True)
+class BoxTracking(SamplingRule):
+    """Track averaged allocations, after Reddy, Karthik, Karamchandani and Nair ("Best Arm Identification in Bandits with
+    Limited Precision Sampling", 2023), whose arms are in boxes: mediators of known policies. To compare with.
+
+    Follow Σ_s ω_s with ω_s any ω*(μ̂, π), neither projected nor pruned: ask argmin over the support of Σω of N_e − Σ_s ω_s(e).
+    While some arm has fewer than √(t/K) pulls, go round the mediators instead. ω is uniform until every arm has been seen.
+    Every mediator needs a declared policy.
+    The details are taken from a description of the paper, not from its code, and are the closest that can be justified.
+    """
+
+    name: ClassVar[str] = "box-tracking"
+    draws: ClassVar[bool] = False
+
+    def at_work(self, policies: Floats, declared: Bools, costs: Floats) -> "Sampler":
+        from gobetween.core.sampling.sampler import BOXES, new_sampler
+
+        if not declared.all():
+            e = int(np.argmin(declared))
+            raise ProblemError(f"BoxTracking needs declared policies, that of mediator {e} is not: choose Pursuit()")
+        return new_sampler(BOXES, policies, declared, costs)
+
+
+@register
+@dataclass(frozen=True)
 class UniformSampling(SamplingRule):
     """Ask mediators uniformly: order "random" draws one each time, "cyclic" goes round."""
 

@@ -21,9 +21,17 @@ from gobetween.core.question.questions import BestArm
 from gobetween.core.reward.family import Family
 from gobetween.core.sampling.pursuit import PRIOR, pursue
 from gobetween.core.sampling.sampling_rule import ALL, OwnSampler, refuted_to_dict
-from gobetween.core.sampling.tracking import exploration_floor, forced, furthest_behind, least_asked, project, random_member
+from gobetween.core.sampling.tracking import (
+    box_to_ask,
+    exploration_floor,
+    forced,
+    furthest_behind,
+    least_asked,
+    project,
+    random_member,
+)
 
-C_TRACKING, D_TRACKING, FIXED, RANDOM, CYCLIC, PURSUIT = 0, 1, 2, 3, 4, 5
+C_TRACKING, D_TRACKING, FIXED, RANDOM, CYCLIC, PURSUIT, BOXES = 0, 1, 2, 3, 4, 5, 6
 
 
 class Sampler(NamedTuple):
@@ -39,12 +47,12 @@ class Sampler(NamedTuple):
     sizes: Floats  # [n] how many these are
     costs: Floats  # [n]
     R: Floats  # [K, n] rates; estimated along the way where unknown
-    target: Floats  # [n] Σω (C), fixed shares, or scratch
+    target: Floats  # [n] Σω (C, boxes), fixed shares, or scratch
     omega: Floats  # [n] the latest shares of queries
     point: Point
     workspace: Workspace
     arms: Floats  # [3, K] scratch of pursuit: pulls, evidence against each rival, what a pull of each is worth
-    most: Floats  # [1] the most evidence that pursuit has seen
+    most: Floats  # [1] the most evidence that pursuit has seen; the turns that tracking of boxes has given
     question: Question
     mask: Bools  # [K] the answer that pursuit asks for
     bernstein: BernsteinSums  # how little bounded rewards vary, for pursuit
@@ -182,7 +190,7 @@ def new_sampler(
     n = len(members)
     R = np.ascontiguousarray((np.where(known[:, None], policies, 0.0) / costs[:, None])[members].T)
     may = np.ascontiguousarray(may_pull(policies)[members].T)
-    tracks = kind in (C_TRACKING, D_TRACKING)
+    tracks = kind in (C_TRACKING, D_TRACKING, BOXES)
     return (Tracker if tracks else Sampler)(
         kind,
         tol,
@@ -296,14 +304,17 @@ def track(family: Family, sampler: Sampler, state: State, t: int, available: Boo
     """The mediator that is furthest behind what ω* asks for; −1 when no member is available."""
     n = sampler.members.shape[0]
     refresh(family, sampler, state)
+    if sampler.kind == D_TRACKING:
+        e = forced(state.N_e, sampler.members, available, t)
+        if e >= 0:
+            return e
+        for i in range(n):
+            sampler.target[i] = t * sampler.omega[i]
+        return furthest_behind(sampler.target, state.N_e, sampler.members, available)
     if sampler.kind == C_TRACKING:
         project(sampler.omega, exploration_floor(n, t))
-        for i in range(n):
-            sampler.target[i] += sampler.omega[i]
-        return furthest_behind(sampler.target, state.N_e, sampler.members, available)
-    e = forced(state.N_e, sampler.members, available, t)
-    if e >= 0:
-        return e
     for i in range(n):
-        sampler.target[i] = t * sampler.omega[i]
+        sampler.target[i] += sampler.omega[i]
+    if sampler.kind == BOXES:
+        return box_to_ask(state.tally.N_a, t, sampler.most, sampler.target, state.N_e, sampler.members, available)
     return furthest_behind(sampler.target, state.N_e, sampler.members, available)

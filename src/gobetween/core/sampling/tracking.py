@@ -65,6 +65,20 @@ def forced(N_e: Ints, members: Ints, available: Bools, t: int) -> int:
 
 
 @leaf
+def box_to_ask(N_a: Ints, t: int, turns: Floats, target: Floats, N_e: Ints, members: Ints, available: Bools) -> int:
+    """The next available box of a round while some arm has fewer than √(t/K) pulls, else argmin of N_e − Σω_e. That
+    is in the support of Σω, as these sum to −1. turns [1] counts the boxes that went by.
+    """
+    n, begun = members.shape[0], int(turns[0])
+    if N_a.min() * N_a.min() * N_a.shape[0] < t:
+        for i in range(begun, begun + n):
+            if available[members[i % n]]:
+                turns[0] = i + 1
+                return int(members[i % n])
+    return furthest_behind(target, N_e, members, available)
+
+
+@leaf
 def random_member(members: Ints, available: Bools, rng: Randomness) -> int:
     """A member drawn uniformly from those available; −1 when none is."""
     free = 0

@@ -139,7 +139,8 @@ class GLR(StoppingRule):
     rate="paper": ln(C t^α/δ), with C = 2(K−1) and α = e/2 unless given: what reproduces the paper's tables. **Not proven** with
     this C (the proof needs ln C ≈ 41 at K = 4); no wrong answer beyond δ has been seen.
     rate="garivier-kaufmann": ln(2t(K−1)/δ). Proven for Bernoulli rewards.
-    rate="kaufmann-koolen": their 2021 thresholds for Gaussian and for other exponential families (also Bounded). Proven.
+    rate="kaufmann-koolen": their 2021 thresholds for Gaussian and for other exponential families. Proven for these; Bounded
+    rewards take the threshold of Bernoulli ones, for which no proof is written.
     rate="heuristic": ln((1 + ln t)/δ). **Not δ-correct**: at a tie it is crossed almost surely. Common in other software.
     """
 
