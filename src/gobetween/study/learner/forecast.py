@@ -3,11 +3,15 @@
 In a world (simulation/worlds.py) the study goes on by its own step (core/run/loops.py), from copies of all the learner has,
 until the verdict. Open queries are asked again and count as queries to go; answers that wait for an earlier one are counted.
 
-How many worlds are played, and how far, is a matter of work, never of the clock: with one state there is one forecast. Where
-the work is too much, less is said.
+How many worlds are played, and how far, is a matter of work, never of the clock or of how kernels run: with one state there is
+one forecast. Where the work is too much, less is said; what plain Python would be long about a compiled process does for it.
 """
 
+import json
 import math
+import os
+import subprocess
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -25,11 +29,14 @@ from gobetween.core.stopping.stopper import AnyStopper, glr
 from gobetween.interrupts import held
 from gobetween.simulation.worlds import STUDY, WORLDS, drawn_means, drawn_policies, forecast_from, world_stream
 from gobetween.simulation.worlds import Forecast as Forecast
+from gobetween.study.learner.serialise import load, save
 from gobetween.study.learner.state import LearnerState
 
-#: What may be spent, under a second for every family: a step takes STEP + K·E.
-WORK = 100_000_000 if ENABLED else 1_000_000
+#: What may be spent, under a second of compiled code for every family: a step takes STEP + K·E.
+WORK = 100_000_000
 STEP = 300
+#: What plain Python spends by itself, a third of a second.
+PLAIN = 1_000_000
 
 
 class LearnerStart(NamedTuple):
@@ -71,7 +78,31 @@ def forecast(learner: LearnerState) -> Forecast | None:
     if 4 * steps < WORLDS * told:
         return None  # not even a quarter of the way so far could be played
     with held():
-        return forecast_from(_waits(learner, told, steps), STUDY)
+        waits = _waits(learner, told, steps, steps if ENABLED else PLAIN // (STEP + learner.seen.N_ea.size))
+    if waits is not None:
+        return forecast_from(waits, STUDY)
+    found = _compiled(learner)
+    with held():
+        return forecast_from(found or _waits(learner, told, steps, steps) or [], STUDY)
+
+
+def _compiled(learner: LearnerState) -> list[float] | None:
+    """How long each world goes on, from a process that compiles; None if there can be none."""
+    code = "import gobetween.study.learner.forecast as f; f.answer()"
+    own = os.environ | {"GOBETWEEN_JIT": "on"}
+    call = [sys.executable or "python", "-P", "-c", code]
+    try:
+        done = subprocess.run(call, input=json.dumps(save(learner)), stdout=subprocess.PIPE, text=True, env=own, check=True)
+        return list(map(float, json.loads(done.stdout)))
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None
+
+
+def answer() -> None:
+    """That process: from a learner on standard input."""
+    learner = load(json.load(sys.stdin))
+    steps = WORK // (STEP + learner.seen.N_ea.size)
+    json.dump(_waits(learner, max(1, int(learner.told.tally.N_a.sum())), steps, steps), sys.stdout)
 
 
 def _can_be_played(learner: LearnerState) -> bool:
@@ -79,18 +110,20 @@ def _can_be_played(learner: LearnerState) -> bool:
     design = learner.design
     parts = (design.family, design.sampling, design.stopping)
     ours = all(type(part).__module__.startswith("gobetween.") for part in parts)
-    return (ours or not ENABLED) and type(design.family).draw is not Family.draw
+    return ours and type(design.family).draw is not Family.draw
 
 
-def _waits(learner: LearnerState, told: int, steps: int) -> list[float]:
-    """How long each world goes on; ∞ where that is not known."""
+def _waits(learner: LearnerState, told: int, steps: int, most: int) -> list[float] | None:
+    """How long each world goes on; ∞ where that is not known. None if that needs more than `most` of the steps."""
     start, waits = _start(learner), [math.inf] * WORLDS
     running, until = {w: _world(learner, start, w) for w in range(WORLDS)}, start.t
     while WORLDS - len(running) < STUDY.enough:
         far = min(max(8, told if until == start.t else (until - start.t) // 2), steps // len(running))
         if far == 0:
             break
-        until, steps = until + far, steps - far * len(running)
+        until, steps, most = until + far, steps - far * len(running), most - far * len(running)
+        if most < 0:
+            return None
         for w, world in list(running.items()):
             if not _play(learner, start, world, until):
                 return [math.inf] * WORLDS
