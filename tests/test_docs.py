@@ -79,11 +79,21 @@ def test_shell_snippets_run_from_top_to_bottom(tmp_path: Path) -> None:
             assert done.returncode == 0, (command, done.stderr)
 
 
-def test_every_name_in_the_notation_exists() -> None:
-    names = re.findall(r"`(gobetween\.[\w.]+)`", (ROOT / "docs" / "notation.md").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("page", ["notation.md", "paper.md"])
+def test_every_name_in_the_notation_exists(page: str) -> None:
+    names = re.findall(r"`(gobetween\.[\w.]+)`", (ROOT / "docs" / page).read_text(encoding="utf-8"))
     assert len(names) > 15
     for name in names:
         assert exists(name), name
+
+
+def test_every_test_that_is_named_exists() -> None:
+    text = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
+    assert len(named) > 25
+    assert len(named) == text.count("::") - 1  # the one that says how they are named
+    for file, test in named:
+        assert re.search(rf"^def {test}\(", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE), (file, test)
 
 
 def exists(name: str) -> bool:
