@@ -11,7 +11,8 @@ import gobetween as gb
 from gobetween.core.ground.jit import index
 from gobetween.core.problem.cast import ladder
 from gobetween.core.run.loops import NONE, runs
-from gobetween.simulation.engine import Job, _workbench, new_job, stream
+from gobetween.core.run.streams import seeded
+from gobetween.simulation.engine import Job, _workbench, new_job
 
 MEANS, DELTAS, MOST = [1.5, 1.0, 0.7, 0.5], [0.1, 0.01], 1_000_000
 DECLARED = [0.6, 0.2, 0.1, 0.1]
@@ -36,7 +37,8 @@ def queries(acts: list[float], told: list[float] | None, change: int, most: int)
 
 def _one(job: Job, before: gb.Problem, after: gb.Problem, change: int, run: int) -> list[int]:
     """One run, in two parts."""
-    bench, rng, D = _workbench(job), stream(job.seed, run, 0), len(job.deltas)
+    bench, D = _workbench(job), len(job.deltas)
+    world = seeded(bench.world, job.seed, range(run, run + 1))
     tau, stopped, named = np.zeros((1, D), np.int64), np.zeros((1, D), np.bool_), np.zeros((1, D, before.K), np.bool_)
     N_e, N_a = np.zeros((1, D, before.E), np.int64), np.zeros((1, D, before.K), np.int64)
     found, first = np.zeros(D, np.int64), 0
@@ -46,7 +48,7 @@ def _one(job: Job, before: gb.Problem, after: gb.Problem, change: int, run: int)
         fresh = begin == 0
         runs(
             bench.family, bench.means, ladder(problem.policies, False), bench.sampler, bench.stopper, bench.constants[first:],
-            bench.state, bench.available, job.halt, fresh, index(begin), NONE, index(end), rng, rng, tau[:, first:],
+            bench.state, bench.available, job.halt, fresh, index(begin), NONE, index(end), world, tau[:, first:],
             stopped[:, first:], named[:, first:], N_e[:, first:], N_a[:, first:],
         )  # fmt: skip
         found, first = tau[0].copy(), int(stopped[0].sum())

@@ -9,6 +9,7 @@ import gobetween as gb
 from gobetween.core.ground.jit import index
 from gobetween.core.problem.cast import ladder
 from gobetween.core.run.loops import runs
+from gobetween.core.run.streams import one_stream
 from gobetween.paper.tables import DIRECT, EXPERIMENT_1, EXPERIMENT_2
 
 #: Of the way.
@@ -67,7 +68,7 @@ class Run:
         runs(
             one.design.family, self.means, self.ladder, one.planner.sampler, one.decision.stopper, one.decision.constant,
             one.seen, one.planner.present,
-            self.halt, False, index(int(self.t[0, 0])), index(0), index(until), self.rng, self.rng, self.t,
+            self.halt, False, index(int(self.t[0, 0])), index(0), index(until), one_stream(self.rng), self.t,
             np.zeros((1, 1), np.bool_), self.named, self.N_e, self.N_a,
         )  # fmt: skip
         one.queries.issued = one.counted.n = int(self.t[0, 0])

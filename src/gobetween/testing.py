@@ -26,6 +26,7 @@ from gobetween.core.reward.families import Gaussian
 from gobetween.core.reward.family import Family, as_family, draw, log_mixture, span, tilt
 from gobetween.core.reward.family import coordinate as to_coordinate
 from gobetween.core.run.loops import DONE, NONE, pull, runs
+from gobetween.core.run.streams import one_stream
 from gobetween.core.sampling.rules import Tracking
 from gobetween.core.sampling.sampling_rule import SamplingRule, as_sampling
 from gobetween.core.stopping.rules import EProcess
@@ -233,7 +234,8 @@ def engine_run(
     done = runs(
         family.at_work(K), problem.means.copy(), ladder(problem.policies, problem.silent), sampler,
         stopper, np.array([limit]), state, everyone, np.zeros(1, np.bool_), True,
-        NONE, NONE, most, _own(), _world(), tau, stopped, named, np.zeros((1, 1, E), np.int64), np.zeros((1, 1, K), np.int64),
+        NONE, NONE, most, one_stream(_world(), _own()), tau, stopped, named,
+        np.zeros((1, 1, E), np.int64), np.zeros((1, 1, K), np.int64),
     )  # fmt: skip
     assert done == DONE, f"{type(sampling).__name__}.choose named a mediator who cannot be asked"
     answer = tuple(problem.arms[a] for a in np.flatnonzero(named[0, 0])) if stopped[0, 0] else None

@@ -22,7 +22,7 @@ from gobetween.simulation.worlds import (
     _toward_population,
     drawn_means,
     shrunk_means,
-    world_stream,
+    stream,
 )
 from gobetween.words.logs import any_of, sentences
 
@@ -153,13 +153,13 @@ def test_of_many_arms_the_highest_are_drawn_towards_the_others() -> None:
     tally = fill(new_tally(100), N, rng.binomial(N, 0.5).astype(float))
     best, family = int(np.argmax(tally.mu_hat)), gb.Bernoulli()
     plain, shrunk = (
-        np.mean([draw(family, (0.0, 1.0), tally, world_stream(0, w))[best] for w in range(50)])
+        np.mean([draw(family, (0.0, 1.0), tally, stream(0, w))[best] for w in range(50)])
         for draw in (drawn_means, shrunk_means)
     )
     assert abs(plain - tally.mu_hat[best]) < 0.03
     assert abs(shrunk - 0.5) < 0.3 * abs(tally.mu_hat[best] - 0.5)
     few = fill(new_tally(3), N[:3], np.array([20.0, 25.0, 30.0]))
-    one, other = (draw(family, (0.0, 1.0), few, world_stream(0, 1)) for draw in (drawn_means, shrunk_means))
+    one, other = (draw(family, (0.0, 1.0), few, stream(0, 1)) for draw in (drawn_means, shrunk_means))
     assert np.array_equal(one, other)
 
 
@@ -168,7 +168,7 @@ def test_arms_that_were_pulled_most_are_each_one_of_all() -> None:
     means = np.concatenate([[0.16, 0.11], np.linspace(0.1, 0.02, 78)])
     N = np.array([3200, 3200] + [230] * 78)
     tally = fill(new_tally(80), N, np.random.default_rng(2).binomial(N, means).astype(float))
-    family, worlds = gb.Bernoulli(), [world_stream(0, w) for w in range(40)]
+    family, worlds = gb.Bernoulli(), [stream(0, w) for w in range(40)]
     drawn = np.array([shrunk_means(family, (0.0, 1.0), tally, rng) for rng in worlds])
     assert drawn[:, 2:].max(axis=1).mean() < 0.115 < tally.mu_hat[2:].max()
     assert abs(drawn[:, 0].mean() - tally.mu_hat[0]) < 0.002

@@ -12,8 +12,8 @@ from gobetween.simulation.runs import query_bounds
 from gobetween.words.verdict import family_words
 
 PAIRED = (
-    "Differences and ratios are of pairs of runs that share random numbers; ±: 95% intervals, by Student's t over chunks of "
-    "runs. A difference's that holds 0, or a ratio's that holds 1, leaves open which rule needs less."
+    "Differences and ratios are of pairs of runs that share random numbers; ±: 95% intervals, by Student's t. "
+    "A difference's that holds 0, or a ratio's that holds 1, leaves open which rule needs less."
 )
 
 

@@ -9,14 +9,13 @@ from gobetween.core.ground.tally import new_state
 from gobetween.core.ground.types import Floats, Ints
 from gobetween.core.problem.cast import ladder
 from gobetween.core.problem.problem import Problem
-from gobetween.core.reward.family import draw
-from gobetween.core.run.loops import choose, observe, pull, verdict
+from gobetween.core.run.loops import choose, observe, respond, verdict
+from gobetween.core.run.streams import begin_run, seeded, world_of_runs
 from gobetween.core.sampling.rules import Tracking
 from gobetween.core.sampling.sampling_rule import SamplingRule
 from gobetween.core.stopping.rules import GLR, EProcess
 from gobetween.core.stopping.stopper import glr, growth
 from gobetween.core.verdict.evidence_report import ArmReport, arm_reports, next_look
-from gobetween.simulation.engine import stream
 
 
 @dataclass(frozen=True)
@@ -47,17 +46,17 @@ def follow(
     family, K, E = problem.family, problem.K, problem.E
     everyone, state = np.ones(E, np.bool_), new_state(K, E)
     sampler = sampling.told(problem).at_work(problem.policies, everyone, problem.query_costs)
-    cumulative = ladder(problem.policies, problem.silent)
-    world, own = stream(seed, 0, 0), stream(seed, 0, 1)
+    means, cumulative = problem.means.copy(), ladder(problem.policies, problem.silent)
+    world = seeded(world_of_runs(K, sampling.draws), seed, range(1))
+    begin_run(world, index(0))
     paper, ours, limit = GLR().at_work(K, family), EProcess().at_work(K, family), EProcess().threshold(K, delta, family)
     base = GLR().threshold(K, delta, family)
     looks: list[tuple[int, float, float, float]] = []
     stopped_glr = stopped_e = t = due = 0
     while not (stopped_glr and stopped_e) and t < max_steps:
-        e = choose(family, sampler, state, index(t), everyone, sampler.randomness(own))
-        a = pull(cumulative, e, world.random())
+        e = choose(family, sampler, state, index(t), everyone, sampler.randomness(world.own))
         t += 1
-        reward = draw(family, float(problem.means[a]), world) if a < K else 0.0
+        a, reward = respond(family, means, cumulative, world, index(e))
         observe(family, sampler, state, index(t), e, a, reward)
         passed = verdict(family, ours, state.tally, index(t), a, reward, np.array([limit]), 0)[1]
         _, Z = glr(family, state.tally)

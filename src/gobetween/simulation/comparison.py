@@ -1,8 +1,7 @@
 """Rules side by side: paired differences between runs that share random numbers.
 
-Cells of one problem draw from the same streams, one stream for each chunk of runs. Chunks are independent, runs within one need
-not be: where one rule stops earlier, its next run meets random numbers that the other rule has used in the run before. So
-intervals come from sums over chunks.
+Run i of every cell of one problem meets the same world: the k-th reward of an arm is the same whatever a rule asks. Runs are
+independent of each other.
 """
 
 import math
@@ -15,7 +14,6 @@ import numpy as np
 from gobetween.core.ground.types import Floats, Ints
 from gobetween.errors import ProblemError
 from gobetween.export import data_frame, html_table, json_safe
-from gobetween.simulation.engine import CHUNK
 from gobetween.simulation.runs import Runs
 
 
@@ -27,7 +25,7 @@ class PairedQuantity:
     baseline: float
     difference: float  # mean − baseline
     half_width: float
-    """Of a 95% interval around the difference, by Student's t over chunks of runs; infinite if there is only one chunk."""
+    """Of a 95% interval around the difference, by Student's t; infinite if there is only one run."""
     ratio: float  # mean / baseline
     ratio_half_width: float  # of a 95% interval around the ratio, likewise (to first order in the deviations)
 
@@ -102,28 +100,28 @@ class Comparison:
         return {"baseline": baseline, "differences": [json_safe(asdict(row)) for row in self.differences]}
 
 
-def paired(problem: str, runs: Runs, baseline: Runs, numbers: Ints) -> list[Difference]:
-    """One difference for each δ; row i of both is the run with the i-th number."""
+def paired(problem: str, runs: Runs, baseline: Runs) -> list[Difference]:
+    """One difference for each δ; row i of both is the same run."""
     if runs.deltas != baseline.deltas or len(runs.tau) != len(baseline.tau):
         raise ProblemError("runs can be compared that have the same risks and the same number of runs")
-    costs, chunks = runs.played.query_costs, numbers // CHUNK
+    costs = runs.played.query_costs
     return [
         Difference(
             problem=problem,
             sampling=runs.sampling,
             stopping=runs.stopping,
             delta=delta,
-            runs=len(numbers),
-            queries=contrast(runs.tau[:, d], baseline.tau[:, d], chunks),
-            cost=contrast(runs.N_e[:, d] @ costs, baseline.N_e[:, d] @ costs, chunks),
+            runs=len(runs.tau),
+            queries=contrast(runs.tau[:, d], baseline.tau[:, d]),
+            cost=contrast(runs.N_e[:, d] @ costs, baseline.N_e[:, d] @ costs),
             censored=int((runs.censored[:, d] | baseline.censored[:, d]).sum()),
         )
         for d, delta in enumerate(runs.deltas)
     ]
 
 
-def contrast(ours: Ints | Floats, theirs: Ints | Floats, chunks: Ints) -> PairedQuantity:
-    """Two rows of numbers, paired; `chunks` says which pairs belong together."""
+def contrast(ours: Ints | Floats, theirs: Ints | Floats) -> PairedQuantity:
+    """Two rows of numbers, paired."""
     x, y = ours.astype(np.float64), theirs.astype(np.float64)
     mean, baseline = float(x.mean()), float(y.mean())
     ratio = mean / baseline
@@ -131,20 +129,18 @@ def contrast(ours: Ints | Floats, theirs: Ints | Floats, chunks: Ints) -> Paired
         mean=mean,
         baseline=baseline,
         difference=mean - baseline,
-        half_width=_half_width(x - y, chunks),
+        half_width=_half_width(x - y),
         ratio=ratio,
-        ratio_half_width=_half_width(x - ratio * y, chunks) / baseline,
+        ratio_half_width=_half_width(x - ratio * y) / baseline,
     )
 
 
-def _half_width(values: Floats, chunks: Ints) -> float:
-    """Half of the 95% interval of the mean, when only sums over chunks are independent."""
+def _half_width(values: Floats) -> float:
+    """Half of the 95% interval of the mean."""
     from scipy.stats import t
 
-    _, which = np.unique(chunks, return_inverse=True)
-    sums = np.bincount(which, values - values.mean())
-    n, C = len(values), len(sums)
-    return float(t.ppf(0.975, C - 1)) * math.sqrt(C / (C - 1) * float(sums @ sums)) / n if C > 1 else math.inf
+    n = len(values)
+    return float(t.ppf(0.975, n - 1) * values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.inf
 
 
 def _cells(of: PairedQuantity) -> Sequence[str]:

@@ -21,6 +21,7 @@ from gobetween.core.question.question import Question, as_question
 from gobetween.core.question.questions import BEST
 from gobetween.core.reward.family import Family
 from gobetween.core.run.loops import HALTED, LOST, NONE, runs
+from gobetween.core.run.streams import World, seeded, world_of_runs
 from gobetween.core.sampling.rules import Pursuit
 from gobetween.core.sampling.sampler import AnySampler
 from gobetween.core.sampling.sampling_rule import SamplingRule, as_sampling
@@ -172,18 +173,17 @@ def check_whole(numbers: dict[str, tuple[Any, int]]) -> None:
 
 
 def run_chunk(job: Job, chunk: range) -> Runs:
-    """The runs of one chunk; it begins at a multiple of CHUNK, whose number seeds it: others need not have been run."""
+    """The runs with these numbers, each from the seed and its number alone: others need not have been run."""
     problem = job.problem
     workbench = _workbench(job)
     sampler, state, constants = workbench.sampler, workbench.state, workbench.constants
-    world = stream(job.seed, chunk.start // CHUNK, 0)
-    own = stream(job.seed, chunk.start // CHUNK, 1) if job.sampling.draws else world
+    world = seeded(workbench.world, job.seed, chunk)
     shape = (len(chunk), len(constants))
     tau, stopped, named = np.zeros(shape, np.int64), np.zeros(shape, np.bool_), np.zeros((*shape, problem.K), np.bool_)
     N_e, N_a = np.zeros((*shape, problem.E), np.int64), np.zeros((*shape, problem.K), np.int64)
     done = runs(
         workbench.family, workbench.means, workbench.ladder, sampler, workbench.stopper, constants, state, workbench.available,
-        job.halt, True, NONE, NONE, job.max_steps, own, world, tau, stopped, named, N_e, N_a,
+        job.halt, True, NONE, NONE, job.max_steps, world, tau, stopped, named, N_e, N_a,
     )  # fmt: skip
     if done == HALTED:
         raise HaltedError
@@ -201,6 +201,7 @@ class Workbench(NamedTuple):
     sampler: AnySampler
     stopper: AnyStopper
     state: State
+    world: World
     available: Bools
     means: Floats
     ladder: Floats
@@ -224,6 +225,7 @@ def _workbench(job: Job) -> Workbench:
             job.sampling.sampler_for(ask, job.believed, are_known(job.believed), problem.query_costs, stopper.bernstein()),
             stopper,
             new_state(problem.K, problem.E),
+            world_of_runs(problem.K, job.sampling.draws),
             available,
             problem.means.copy(),
             ladder(problem.policies, problem.silent),
@@ -233,8 +235,3 @@ def _workbench(job: Job) -> Workbench:
         _own.job = job
     workbench: Workbench = _own.workbench
     return workbench
-
-
-def stream(seed: int, chunk: int, k: int) -> np.random.Generator:
-    """The k-th stream of random numbers of a chunk: 0 is the world's, 1 the sampling rule's."""
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(chunk, k))))

@@ -100,9 +100,9 @@ class Results:
             base = bases.get(cell.problem)
             if base is None or base is cell:
                 continue
-            numbers, ours, theirs = np.intersect1d(cell.numbers, base.numbers, return_indices=True)
-            if len(numbers):
-                yield from paired(cell.problem, take(cell.runs, ours), take(base.runs, theirs), numbers)
+            both, ours, theirs = np.intersect1d(cell.numbers, base.numbers, return_indices=True)
+            if len(both):
+                yield from paired(cell.problem, take(cell.runs, ours), take(base.runs, theirs))
 
     def to_frame(self) -> Any:
         """One row for each cell, run and δ, as a data frame of pandas or polars; columns as in the export."""

@@ -17,7 +17,7 @@ from gobetween.files.paths import path_of
 from gobetween.simulation.engine import CHUNK
 from gobetween.simulation.runs import Runs
 
-FORMAT = 1
+FORMAT = 2
 SCHEMA = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE cells (cell INTEGER PRIMARY KEY, problem TEXT NOT NULL, sampling TEXT NOT NULL, stopping TEXT NOT NULL);

@@ -48,9 +48,9 @@ class Forecast(NamedTuple):
     """∞ where that is too far to be played."""
 
 
-def world_stream(seed: int, w: int) -> np.random.Generator:
-    """A stream for the w-th world, the same at every look: answers shall move a forecast, not chance."""
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(w,))))
+def stream(seed: int, *which: int) -> np.random.Generator:
+    """A stream of random numbers, for the w-th world for one: the same at every look, so that only answers move a forecast."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=which)))
 
 
 def drawn_means(family: Family, ends: tuple[float, float], tally: Tally, rng: np.random.Generator) -> Floats:

@@ -8,7 +8,8 @@ import numpy as np
 from gobetween.core.ground.jit import index, inlined, leaf, part
 from gobetween.core.ground.tally import State, Tally, clear, count
 from gobetween.core.ground.types import Bools, Floats, Ints, Randomness
-from gobetween.core.reward.family import Family, count_reward, draw, forget_rewards
+from gobetween.core.reward.family import Family, count_reward, forget_rewards
+from gobetween.core.run.streams import World, begin_run, chance, reward_of
 from gobetween.core.sampling.sampler import AnySampler, learn, next_mediator
 from gobetween.core.stopping.stopper import AnyStopper, answer, judge, note, restart
 
@@ -24,6 +25,14 @@ def pull(cumulative: Floats, e: int, u: float) -> int:
         if u < cumulative[e, a]:
             return a
     return K
+
+
+@part
+def respond(family: Family, means: Floats, cumulative: Floats, world: World, e: int) -> tuple[int, float]:
+    """The arm that mediator e pulls and what it pays; K and 0 when there is no answer."""
+    K = means.shape[0]
+    a = pull(cumulative, e, chance(world, K))
+    return a, reward_of(world, family, means[a], a) if a < K else 0.0
 
 
 @leaf
@@ -51,8 +60,7 @@ def runs(
     begin: int,
     besides: int,
     most: int,
-    rule_rng: np.random.Generator,
-    world: np.random.Generator,
+    world: World,
     tau: Ints,
     stopped: Bools,
     named: Bools,
@@ -71,15 +79,15 @@ def runs(
             restart(stopper)
             clear(state)
             forget_rewards(family)
+            begin_run(world, run)
         t, passed = begin, NONE
         while passed < constants.shape[0] and t < most:
-            e = choose(family, sampler, state, t, available, rule_rng)
+            e = choose(family, sampler, state, t, available, world.own)
             if e < 0:
                 return LOST
             if t & 1023 == 0 and halt[0]:
                 return HALTED
-            a = pull(cumulative, e, world.random())
-            reward = draw(family, means[a], world) if a < means.shape[0] else 0.0
+            a, reward = respond(family, means, cumulative, world, e)
             t += 1
             observe(family, sampler, state, t, e, a, reward)
             best, now = verdict(family, stopper, state.tally, t + besides, a, reward, constants, passed)

@@ -17,7 +17,7 @@ from gobetween.logs.analysis.forecast import LogStart, forecast
 from gobetween.logs.analysis.policy_groups import GroupedMediators, group_mediators
 from gobetween.logs.reading.counts import LogStats
 from gobetween.logs.reading.options import LogOptions
-from gobetween.simulation.worlds import Forecast, drawn_policies, shrunk_means, world_stream
+from gobetween.simulation.worlds import Forecast, drawn_policies, shrunk_means, stream
 
 RESAMPLES, FEWEST = 50, 10  # worlds in which it is asked whom to ask; with fewer nothing is said of them
 PLANS = 3_000_000 if ENABLED else 15_000  # what may be spent on them, K (P + 10) each: under a second
@@ -119,7 +119,7 @@ def _plans(options: LogOptions, family: Family, tally: Tally, cast: GroupedMedia
         return np.ones((1, 1))
     worlds, found = min(RESAMPLES, PLANS // (K * (P + 10))), []
     for w in range(worlds if worlds >= FEWEST else 0):
-        rng = world_stream(1, w)
+        rng = stream(1, w)
         means = shrunk_means(family, (options.family.low, options.family.high), tally, rng)
         policies = drawn_policies(cast.said, cast.counts, rng)
         bound = _bound(options, family, means, cast, policies, 1e-3)

@@ -21,7 +21,7 @@ from gobetween.core.question.question import Question
 from gobetween.core.reward.family import Family
 from gobetween.core.stopping.rules import BY_COUNTS
 from gobetween.core.stopping.stopper import AnyStopper
-from gobetween.simulation.worlds import LOG, WORLDS, Forecast, forecast_from, shrunk_means, world_stream
+from gobetween.simulation.worlds import LOG, WORLDS, Forecast, forecast_from, shrunk_means, stream
 
 STRETCH, LONGER = 0.15, 0.4  # the second of many arms, each of which takes its time, and of long logs, which do not
 LONG = 100_000  # rows
@@ -94,7 +94,7 @@ def _within(waits: Sequence[tuple[float, float]]) -> Forecast | None:
 
 
 def _world(start: LogStart, shares: Shares, w: int) -> LogWorld:
-    rng, family = world_stream(0, w), start.family.planned()
+    rng, family = stream(0, w), start.family.planned()
     means = shrunk_means(family, (start.law.low, start.law.high), start.tally, rng)
     variances = np.array([max(0.0, family.variance(mean)) for mean in means.tolist()])
     tally = fill(new_tally(len(means)), start.tally.N_a, start.tally.S_a)

@@ -35,8 +35,8 @@ from gobetween.logs.reading.merging import all_batches
 from gobetween.logs.reading.options import LogKeywords, LogOptions, options_of
 from gobetween.logs.reading.reading import CodedRows, Reading, accepted
 from gobetween.logs.reading.sources import Source, check_sources, each_source
-from gobetween.simulation.engine import stream
 from gobetween.simulation.summary import mean_and_half_width
+from gobetween.simulation.worlds import stream
 
 NOBODY = "none"  # the answer that no arm is
 

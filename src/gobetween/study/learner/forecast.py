@@ -23,11 +23,12 @@ from gobetween.core.ground.value import copied
 from gobetween.core.problem.cast import ladder
 from gobetween.core.reward.family import Family
 from gobetween.core.run.loops import DONE, runs
+from gobetween.core.run.streams import one_stream
 from gobetween.core.sampling.availability import follow, time_of
 from gobetween.core.sampling.sampler import AnySampler
 from gobetween.core.stopping.stopper import AnyStopper, glr
 from gobetween.interrupts import held
-from gobetween.simulation.worlds import STUDY, WORLDS, drawn_means, drawn_policies, forecast_from, world_stream
+from gobetween.simulation.worlds import STUDY, WORLDS, drawn_means, drawn_policies, forecast_from, stream
 from gobetween.simulation.worlds import Forecast as Forecast
 from gobetween.study.learner.serialise import load, save
 from gobetween.study.learner.state import LearnerState
@@ -139,7 +140,7 @@ def _play(learner: LearnerState, start: LearnerStart, world: LearnerWorld, until
     found = runs(
         world.family, world.means, world.ladder, world.sampler, world.stopper, learner.decision.constant, world.state,
         learner.planner.present, np.zeros(1, np.bool_), False, index(int(world.tau[0, 0])), index(start.besides), index(until),
-        world.rng, world.rng, world.tau, world.stopped, np.zeros((1, 1, K), np.bool_), np.zeros((1, 1, E), np.int64),
+        one_stream(world.rng), world.tau, world.stopped, np.zeros((1, 1, K), np.bool_), np.zeros((1, 1, E), np.int64),
         np.zeros((1, 1, K), np.int64),
     )  # fmt: skip
     return bool(found == DONE)
@@ -165,7 +166,7 @@ def _start(learner: LearnerState) -> LearnerStart:
 
 def _world(learner: LearnerState, start: LearnerStart, w: int) -> LearnerWorld:
     """The w-th world."""
-    cast, family, rng = learner.cast, learner.design.family, world_stream(learner.design.seed, w)
+    cast, family, rng = learner.cast, learner.design.family, stream(learner.design.seed, w)
     means = drawn_means(start.family, (family.low, family.high), start.state.tally, rng)
     policies = drawn_policies(learner.planner.believed, start.state.N_ea[:, : len(means) + cast.silent], rng)
     sampler, stopper, state = copied(start.sampler), copied(start.stopper), copied(start.state)
