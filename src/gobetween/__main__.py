@@ -2,7 +2,7 @@
 
 import sys
 
-from gobetween.interrupts import STOPPED, WORDS, end, watch
+from gobetween.interrupts import STOPPED, end, stop, watch
 
 
 def run() -> None:
@@ -13,7 +13,7 @@ def run() -> None:
 
         main()
     except KeyboardInterrupt:
-        end(WORDS)
+        stop()
     except SystemExit as ending:
         if ending.code == STOPPED:
             sys.stdout.flush()

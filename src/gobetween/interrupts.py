@@ -11,7 +11,7 @@ from typing import NoReturn
 GRACE = 1.0  # seconds for what is under way, for instance for a compilation, which does not hear of it
 OTHERS = 5.0  # seconds for those who hear Ctrl-C themselves: a server gives its callers two of them
 STOPPED = 130
-WORDS = "gobetween: stopped\n"
+_words = ["gobetween: stopped\n"]  # what is said when a command ends; the last counts
 
 
 def watch() -> None:
@@ -20,7 +20,7 @@ def watch() -> None:
     os.set_blocking(told, False)
     sys.warnoptions.append("ignore:resource_tracker:UserWarning")  # of processes that clear up after those that were ended
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _stop)
+        signal.signal(signal.SIGINT, stop)
     signal.set_wakeup_fd(told, warn_on_full_buffer=False)
     threading.Thread(target=_listen, args=(heard,), daemon=True, name="Ctrl-C").start()
 
@@ -32,7 +32,7 @@ def held(hear: Callable[[], object] = lambda: None) -> Iterator[list[object]]:
     Numba crashes the process when it is raised while a random generator is taken in or a named tuple made.
     """
     before, heard = signal.getsignal(signal.SIGINT), list[object]()
-    if threading.current_thread() is not threading.main_thread() or before not in (signal.default_int_handler, _stop):
+    if threading.current_thread() is not threading.main_thread() or before not in (signal.default_int_handler, stop):
         yield heard
         return
     signal.signal(signal.SIGINT, lambda *_: heard.append(hear()))
@@ -44,15 +44,25 @@ def held(hear: Callable[[], object] = lambda: None) -> Iterator[list[object]]:
             raise KeyboardInterrupt
 
 
-def _stop(*_: object) -> NoReturn:
+@contextmanager
+def last_words(words: str) -> Iterator[None]:
+    """What Ctrl-C says of a command that is ended inside."""
+    _words.append(f"gobetween: stopped; {words}\n")
+    try:
+        yield
+    finally:
+        _words.pop()
+
+
+def stop(*_: object) -> NoReturn:
     """A command ends where it stands: raised in compiled code, or in a library's import, Ctrl-C could crash it."""
-    end(WORDS)
+    end(_words[-1])
 
 
 def _listen(heard: int) -> None:
     _wait_for_one(heard)
     ours = getattr(signal.getsignal(signal.SIGINT), "__module__", "").startswith(("_signal", "signal", "gobetween"))
-    timer = threading.Timer(GRACE if ours else OTHERS, end, [WORDS])
+    timer = threading.Timer(GRACE if ours else OTHERS, stop)
     timer.daemon = True
     timer.start()
     _wait_for_one(heard)

@@ -16,7 +16,7 @@ from gobetween.cli.terminal import bar, check_target, print_json, show_page, tar
 from gobetween.errors import GoBetweenError, ResultsError
 from gobetween.export import numbered
 from gobetween.files.output import replacing
-from gobetween.interrupts import end
+from gobetween.interrupts import last_words, stop
 
 if TYPE_CHECKING:
     from gobetween.files.problem import Budget
@@ -75,13 +75,16 @@ def run(
     path = Path(out or Path(file).with_suffix(".sqlite").name)
     if report_to:
         _check_folder(report_to)
-    with _workers(executor, workers, address) as found:
+    kept = f"what was finished is in {path}, run the same again to go on"
+    with (
+        _workers(executor, workers, address) as found,
+        last_words(kept),
+        bar(wanted * len(experiment.cells), as_json) as advance,
+    ):
         try:
-            with bar(wanted * len(experiment.cells), as_json) as advance:
-                run_experiment(experiment, path, found.executor, runs=runs, in_flight=4 * found.number, progress=advance)
+            run_experiment(experiment, path, found.executor, runs=runs, in_flight=4 * found.number, progress=advance)
         except KeyboardInterrupt:
-            click.echo(f"gobetween: stopped; what was finished is in {path}, run the same again to go on", err=True)
-            end()  # the file is whole at every moment
+            stop()  # the file is whole at every moment
     _show(path, limit, report_to, as_json)
 
 
