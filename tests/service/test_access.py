@@ -30,7 +30,7 @@ OWN = (401, 401, 401, 401, 0, 0, 403, 403)  # whose token it is decides what it 
 PAGE, STORE_PAGE = (401,) * 6 + (0, 0), (401,) * 6 + (0, 403)  # no token is a session
 BOX = (401, 401, 401, 401, 0, 403, 403, 403)  # the address names whose it is
 PAGES = ("parts", "live", "events", "report", "report.html", "links", "budget", "export.csv", "export.jsonl")
-ACTS = ("ask", "pause", "resume", "declare", "budget", "links/make", "links/revoke")
+ACTS = ("ask", "pause", "resume", "declare", "cancel", "succeed", "budget", "links/make", "links/revoke")
 ROUTES = {
     "GET /api/v1/health": OPEN,
     "GET /enter": OPEN,

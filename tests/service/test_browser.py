@@ -124,7 +124,7 @@ def test_a_study_is_answered_from_two_inboxes_while_its_page_looks_on(page: Any,
 def _once_is_once(inbox: Any, study: gb.Study) -> None:
     """A double click, a reload and the back button count an answer once."""
     number, before = int(inbox.url.split("=")[1]), study.look()[2]
-    assert f"Thank you, your answer is recorded: query {number}, letter, 1." in inbox.inner_text("main")
+    assert f"Thank you, your answer is recorded: query {number}, letter, Yes." in inbox.inner_text("main")
     inbox.reload()
     assert "your answer is recorded" in inbox.inner_text("main")
     inbox.go_back()
@@ -283,7 +283,7 @@ def test_a_study_is_planned_and_made_from_a_form(page: Any, tmp_path: Path) -> N
         for name, text, words in (
             ("delta", "a", "'a' is not a number"),
             ("delta", "300", "between 0 and 1"),
-            ("mediator-0-policy-1", "10", "sums to 90%"),
+            ("mediator-0-policy-1", "10", "North's shares sum to 90%; they must sum to 100%"),
             ("mediator-0-policy-1", "x", "'x' is not a number"),
             ("arm-1-name", "letter", "letter"),
             ("name", "study", "already has a study 'study'"),

@@ -34,12 +34,18 @@ def command(
     from gobetween.service.studies import Studies
 
     places = studies or (() if store is not None else (os.environ.get(VARIABLE) or "study.toml",))
-    serve(Studies(places, store), host, port, public_url, _say_lan if lan else _say, run_commands, lan)
+    say = _say_lan if lan else _say if public_url else _say_alone
+    serve(Studies(places, store), host, port, public_url, say, run_commands, lan)
 
 
 def _say(base: str, link: str) -> None:
     click.echo(f"serving at {base}; stop with Ctrl-C")
     click.echo(f"open this link as administrator: {link}")
+
+
+def _say_alone(base: str, link: str) -> None:
+    _say(base, link)
+    click.echo("only this computer can reach it; phones in this network can with --lan, others with --public-url")
 
 
 def _say_lan(base: str, link: str) -> None:

@@ -27,9 +27,12 @@ def new(call: Call, mediator: str | None, admin: bool, days: float, label: str, 
     from gobetween.study.tokens import new_token
 
     token, row = new_token(study, mediator, days or None, label)
-    link = f"{(url or address_of(study.store) or f'http://127.0.0.1:{PORT}').rstrip('/')}/enter#{token}"
+    found = url or address_of(study.store)
+    link = f"{(found or f'http://127.0.0.1:{PORT}').rstrip('/')}/enter#{token}"
     words = "the administrator" if admin else repr(mediator)
-    lines = (f"token {row.id} for {words}; pass on this link, it is shown only now:", link)
+    lines = [f"token {row.id} for {words}; pass on this link, it is shown only now:", link]
+    if found is None:
+        lines.append("no server of this store runs on this computer: --url names its address")
     call.show({"id": row.id, "mediator": mediator, "expires": row.expires, "token": token, "link": link}, *lines)
 
 

@@ -180,9 +180,9 @@ def cost_page(plan: Plan) -> CostPage:
     """Read a plan."""
     if plan.bound.status == "tie":
         return CostPage(f"{listed(plan.best_arms)} share the best mean: no number of queries can tell which is best", [])
-    delta, costly = plan.deltas[0], plan.unit == "cost"
-    queries, bound = plan.bound.queries(delta), plan.bound
-    cost = f", cost {amount(bound.cost(delta))}" if costly else ""
+    delta, bound = plan.deltas[0], plan.bound
+    queries, costly = bound.queries(delta), plan.unit == "cost" and bound.cost(delta) != bound.queries(delta)
+    cost = f", cost {rough(bound.cost(delta)):,}" if costly else ""
     texts = ["This is the least that any method needs on average if your guesses are right; expect up to twice as much."]
     texts += _supported(
         plan, f"the least expected {'cost' if costly else 'number of queries'}", bound.cost(delta) / bound.T_star

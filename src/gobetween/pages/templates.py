@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gobetween.errors import GoBetweenError
+from gobetween.words.numbers import exact
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -22,6 +23,7 @@ def environment() -> "Environment":
     made = Environment(
         loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    made.filters["exact"] = exact
     made.filters["upper_first"] = lambda text: f"{text[:1].upper()}{text[1:]}"
     return made
 

@@ -53,6 +53,8 @@ class Address:
     """Under which names the server is known, and whether by TLS."""
 
     origins: frozenset[str]
+    public: str | None = None
+    """The one by which others reach it."""
 
     @cached_property
     def hosts(self) -> frozenset[str]:
@@ -60,8 +62,8 @@ class Address:
         return frozenset(urlsplit(origin).netloc for origin in self.origins)
 
     def base(self, host: str) -> str:
-        """The address by which a request has reached it."""
-        return next(origin for origin in self.origins if urlsplit(origin).netloc == host.lower())
+        """The address for links: the public one, or that by which a request has reached it."""
+        return self.public or next(origin for origin in self.origins if urlsplit(origin).netloc == host.lower())
 
     @property
     def secure(self) -> bool:
@@ -106,12 +108,12 @@ class Guard:
     def _check_origin(self, scope: Scope, headers: Headers) -> None:
         """Neither a name that somebody else points here, nor a page of somebody else."""
         if headers.get("host", "").lower() not in self._address.hosts:
-            raise ForbiddenError("the server is not known by this name: its operator must give its public address")
+            raise ForbiddenError("unknown host name: the operator must set --public-url")
         origin = headers.get("origin")
         if scope["method"] in SAFE:
             return
         if origin is not None and origin.lower() not in self._address.origins:
-            raise ForbiddenError("a page of another place may not write here")
+            raise ForbiddenError("cross-origin request refused")
         if origin is None and not scope["path"].startswith(API):
             raise ForbiddenError("the form has no Origin: use a browser, or the routes under /api")
 
@@ -172,7 +174,7 @@ def refusal(error: GoBetweenError, path: str) -> Response:
 def internal_error(method: str, path: str, error: Exception) -> Response:
     """Something that nobody thought of."""
     log.error("%s %s: %s: %s", method, path, type(error).__name__, error)
-    answer = refusal(GoBetweenError("something went wrong here, and is in the server's log: this is a bug"), path)
+    answer = refusal(GoBetweenError("internal error; see the server log (this is a bug)"), path)
     answer.status_code = 500
     return answer
 

@@ -48,7 +48,9 @@ class Inbox:
     title: str
     question: str  # what it is asked to do
     option: str  # what stands over the arms
-    outcome: str  # and over what came of it
+    outcome: str  # and over the result
+    yes: str  # what stands for the rewards 1 and 0, where these are all there can be
+    no: str
     mediator: str
     arms: list[str]
     rewards: str  # which rewards there can be, in words

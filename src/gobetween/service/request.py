@@ -74,7 +74,7 @@ def make_study(request: Request, name: str, spec: StudySpec) -> ServedStudy:
     if store is None or who_of(request).store not in (None, store):
         raise ForbiddenError("this server creates no studies: its operator must name a store for them")
     if spec.notify is not None and spec.notify.command:
-        raise ForbiddenError("notify.command: a command is not taken from afar; write it into a study file where it is to run")
+        raise ForbiddenError("notify.command: commands cannot be set over HTTP; write it into a study file on the server")
     studies_of(request).check_new(name)
     add_study(store, name, spec)
     studies_of(request).all()

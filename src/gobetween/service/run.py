@@ -90,7 +90,7 @@ def address_of(port: int, origin: str | None) -> Address:
     """The names of this machine, and the one by which others know it."""
     end = "" if port == 80 else f":{port}"
     local = {f"http://{name}{end}" for name in ("127.0.0.1", "localhost", "[::1]")}
-    return Address(frozenset(local if origin is None else local | {origin}))
+    return Address(frozenset(local if origin is None else local | {origin}), origin)
 
 
 def listening(host: str, port: int) -> socket.socket:

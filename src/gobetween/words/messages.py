@@ -19,12 +19,14 @@ LATE = 300.0  # seconds after which a message that still waits is worth a word
 STATE = {"waiting": "is waiting for you", "overdue": "is overdue"}
 
 
-def inbox_words(said: Mapping[str, str], choices: bool) -> tuple[str, str, str]:
+def inbox_words(said: Mapping[str, str], choices: bool) -> tuple[str, str, str, str, str]:
     """What an inbox asks: the study's own words, or the usual ones; `choices`: is there a list of what can come of it?"""
     return (
         said.get("question", "Choose as you usually would, then tell us which option and what happened."),
         said.get("option", "Which option was it?"),
         said.get("outcome", "Did it work?" if choices else "What happened?"),
+        said.get("yes", "Yes"),
+        said.get("no", "No"),
     )
 
 

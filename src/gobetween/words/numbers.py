@@ -100,6 +100,14 @@ def percent(share: float) -> str:
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text}%"
 
 
+def due_words(seconds: float) -> str:
+    """For how long an answer is waited for."""
+    if seconds <= 0.0:
+        return "It is overdue, and still welcome."
+    left = ago(seconds).removesuffix(" ago")
+    return f"Please answer within {'a minute' if left == 'just now' else left}."
+
+
 def ago(seconds: float) -> str:
     """How long ago something was, roughly."""
     for size, unit in ((86400.0, "day"), (3600.0, "h"), (60.0, "min")):

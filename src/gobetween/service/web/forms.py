@@ -24,15 +24,25 @@ from gobetween.service.web.views import address, back_to
 from gobetween.simulation.plan import make_plan
 from gobetween.study.spec.spec import parse_study
 from gobetween.words.fixes import FILE, PYTHON
-from gobetween.words.new_study import FIELDS, MEASURES
+from gobetween.words.new_study import FIELDS, MEASURES, QUESTIONS, Choice
+from gobetween.words.numbers import exact
 
 router = APIRouter(include_in_schema=False, route_class=WriterRoute)
 SOURCE = "the form"
 FIRST = {"arms": "2", "mediators": "2", "measure": "yes-no", "delta": "5", "lease": "3d", "in_flight": "1", "silent": "yes"}
 MOST = {"arm": 50, "mediator": 100}  # rows
 ROW = {"arm": ("name", "mean"), "mediator": ("name", "cost", "contact")}
-PLACE = re.compile(r"\b(title|family|delta|lease|in_flight|silent|name|budget)\b")
+OWN_WORDS = ("question", "option", "outcome", "yes", "no")
+PLACE = re.compile(r"\b(title|family|question|delta|lease|in_flight|silent|name|budget)\b")
 NESTED = re.compile(r"\b(arm|mediator)s\[(\d+)\](?:\.(\w+))?")
+
+
+class FieldError(SpecError):
+    """What is wrong in one field of the form."""
+
+    def __init__(self, place: str, words: str) -> None:
+        super().__init__(words)
+        self.place = place
 
 
 @router.get("/new")
@@ -58,7 +68,7 @@ def filled(request: Request, form: Form) -> Response:
         return RedirectResponse(f"/studies/{made.slug}", 303)
     except GoBetweenError as error:
         words = error.sentence(fixes={**PYTHON, **FILE, "status": "choose another"}).removeprefix(f"{SOURCE}: ")
-        place = "name" if error.fix == Fix("status") else _place(words, kept)
+        place = error.place if isinstance(error, FieldError) else "name" if error.fix == Fix("status") else _place(words, kept)
         return _page(request, form, {place: words}, status_of(error))
 
 
@@ -69,7 +79,7 @@ def _place(words: str, kept: Mapping[str, list[int]]) -> str:
         return f"{nested[1]}-{kept[nested[1]][int(nested[2])]}-{nested[3] or 'name'}"
     if words.startswith(("arms", "mediators")):
         return words.split(":")[0].split()[0].rstrip("s") + "s"
-    return "measure" if plain and plain[1] == "family" else plain[1] if plain else ""
+    return {"family": "measure"}.get(plain[1], plain[1]) if plain else ""
 
 
 def _count(form: Mapping[str, str], kind: str) -> int:
@@ -102,64 +112,70 @@ def _changed(form: Mapping[str, str], want: str, kind: str = "", place: str = ""
 def _table(form: Mapping[str, str], kept: Mapping[str, list[int]]) -> dict[str, Any]:
     """The same as a file would say it."""
     data: dict[str, Any] = {"title": form.get("title", "").strip(), "silent": form.get("silent") == "yes"}
-    data["family"] = table_of(_family(form))
+    data |= {"family": _picked(form, "measure", MEASURES), "question": _picked(form, "question", QUESTIONS)}
     if delta := form.get("delta", "").strip():
-        data["delta"] = _number(delta, "delta", percent=True)
+        data["delta"] = _number(delta, "delta", FIELDS["delta"][0], percent=True)
     if in_flight := form.get("in_flight", "").strip():
         data["in_flight"] = int(in_flight) if in_flight.isdecimal() else in_flight
     if lease := form.get("lease", "").strip():
         data["lease"] = lease
     if budget := _budget(form):
         data["budget"] = budget
-    data["arms"] = [_row(form, "arm", i, place) for place, i in enumerate(kept["arm"])]
-    data["mediators"] = [
-        _row(form, "mediator", e, place) | _policy(form, e, place, kept["arm"]) for place, e in enumerate(kept["mediator"])
-    ]
+    if own := {key: text for key in OWN_WORDS if (text := form.get(f"inbox-{key}", "").strip())}:
+        data["inbox"] = own
+    data["arms"] = [_row(form, "arm", i) for i in kept["arm"]]
+    data["mediators"] = [_row(form, "mediator", e) | _policy(form, e, kept["arm"]) for e in kept["mediator"]]
     return data
 
 
-def _family(form: Mapping[str, str]) -> str:
-    """What is measured, as a family with its parameters."""
-    measure = MEASURES.get(form.get("measure", ""), MEASURES["yes-no"])
-    said = {key: form.get(f"measure-{key}", "").strip() for key, _ in measure.fields}
-    if measure.family is None:
-        return said["family"]
-    return measure.family.format(**{key: value or measure.default for key, value in said.items()})
+def _picked(form: Mapping[str, str], field: str, choices: Mapping[str, Choice]) -> dict[str, Any]:
+    """What was chosen in a field of radio buttons, with its parameters, as a table of a file."""
+    choice = choices.get(form.get(field, ""), next(iter(choices.values())))
+    said = {key: form.get(f"{field}-{key}", "").strip() or default for key, _, default in choice.fields}
+    if choice.name is None:
+        return table_of(next(iter(said.values())))
+    labels = {key: label for key, label, _ in choice.fields}
+    table: dict[str, Any] = {"name": choice.name}
+    for key, text in said.items():
+        table[key] = text if text == "unknown" else _number(text, f"{field}-{key}", labels[key])
+    if "high" in table and not table["low"] < table["high"]:
+        raise FieldError(f"{field}-high", "enter a highest value above the lowest")
+    return {key: int(value) if key in ("n", "m") and value == int(value) else value for key, value in table.items()}
 
 
 def _budget(form: Mapping[str, str]) -> dict[str, float]:
     return {
-        key: int(said) if key == "queries" and said.isdecimal() else _number(said, f"budget.{key}")
-        for key in ("queries", "cost")
-        if (said := form.get(f"budget-{key}", "").strip())
+        key: int(said) if key == "queries" and said.isdecimal() else _number(said, name, FIELDS[name][0])
+        for key, name in (("queries", "budget-queries"), ("cost", "budget-cost"))
+        if (said := form.get(name, "").strip())
     }
 
 
-def _row(form: Mapping[str, str], kind: str, i: int, place: int) -> dict[str, Any]:
+def _row(form: Mapping[str, str], kind: str, i: int) -> dict[str, Any]:
     said = {field: text for field in ROW[kind] if (text := form.get(f"{kind}-{i}-{field}", "").strip())}
-    numbers = {key: _number(said[key], f"{kind}s[{place}].{key}") for key in ("mean", "cost") if key in said}
+    numbers = {key: _number(said[key], f"{kind}-{i}-{key}", key) for key in ("mean", "cost") if key in said}
     return {"name": ""} | said | numbers
 
 
-def _policy(form: Mapping[str, str], e: int, place: int, arms: list[int]) -> dict[str, Any]:
+def _policy(form: Mapping[str, str], e: int, arms: list[int]) -> dict[str, Any]:
     """How often it pulls each arm, in percent; nothing where no field is filled in."""
     said = [form.get(f"mediator-{e}-policy-{a}", "").strip() for a in arms]
-    where = f"mediators[{place}].policy"
+    where, name = f"mediator-{e}-policy", form.get(f"mediator-{e}-name", "").strip() or f"mediator {e + 1}"
     if not any(said):
         return {}
-    shares = [_number(text, where, percent=True) if text else 0.0 for text in said]
-    if abs(sum(shares) - 1.0) > 0.005 and not form.get("silent") == "yes":
-        raise SpecError(f"{where} sums to {100.0 * sum(shares):.4g}%: the shares of all arms are 100% together")
-    total = sum(shares) if abs(sum(shares) - 1.0) <= 0.005 else 1.0
-    return {"policy": [share / total for share in shares]}
+    shares = [_number(text, where, f"a share of {name}", percent=True) if text else 0.0 for text in said]
+    total = sum(shares)
+    if abs(total - 1.0) > 0.005 and not (form.get("silent") == "yes" and total < 1.0):
+        raise FieldError(where, f"{name}'s shares sum to {100.0 * total:.4g}%; they must sum to 100%")
+    return {"policy": [share / total for share in shares] if abs(total - 1.0) <= 0.005 else shares}
 
 
-def _number(text: str, where: str, percent: bool = False) -> float:
+def _number(text: str, place: str, name: str, percent: bool = False) -> float:
     try:
         value = float(text.replace(",", ".").removesuffix("%").strip())
-    except ValueError:
-        raise SpecError(f"{where}: {text!r} is not a number, such as {'5' if percent else '0.5'}") from None
-    return number(value / 100.0 if percent else value, where)
+        return number(value / 100.0 if percent else value, name)
+    except (ValueError, GoBetweenError):
+        raise FieldError(place, f"{name}: {text!r} is not a number, such as {'5' if percent else '0.5'}") from None
 
 
 def _page(
@@ -167,6 +183,7 @@ def _page(
 ) -> HTMLResponse:
     rows = {kind: range(_count(typed, kind)) for kind in ROW}
     values = {"typed": typed, "rows": rows, "wrong": wrong or {}, "fields": FIELDS, "measures": MEASURES, "cost": cost}
+    values |= {"questions": QUESTIONS, "own_words": OWN_WORDS}
     return page("new.html", "New study", {"proof": proof_of(request), "scripts": ["form.js"], **values}, status)
 
 
@@ -178,12 +195,15 @@ def budget(request: Request, on: StudyDep) -> HTMLResponse:
 
 @router.post("/studies/{study}/budget")
 def extended(request: Request, on: StudyDep, form: Form) -> Response:
-    """A larger budget; a study that its budget has stopped goes on."""
+    """A larger budget; a study that has stopped goes on, one that is paused stays so."""
     try:
-        said = parse_budget(_budget(form))
+        said, (queries, cost) = parse_budget(_budget(form)), on.study.look()[0].spent
+        if (said.queries or queries + 1) <= queries or (said.cost or cost + 1.0) <= cost:
+            raise SpecError(f"{queries:,} queries at a cost of {exact(cost)} are spent already: enter more than that")
         spec = on.study.spec.edited("max_queries", said.queries).edited("max_cost", said.cost)
         on.study.edit(spec)
-        on.study.resume()
+        if on.study.look()[0].stopped is not None:
+            on.study.resume()
     except SpecError as error:
         return _budget_page(request, on, form, error.sentence(), status_of(error))
     return back_to(on)

@@ -20,11 +20,11 @@ from gobetween.service.web.layout import page
 from gobetween.service.web.login import Form, proof_of
 from gobetween.study.commands.verbs import Correct, Tell
 from gobetween.words import fixes
-from gobetween.words.numbers import moment
+from gobetween.words.events import result_words
+from gobetween.words.numbers import due_words
 
 router = APIRouter(include_in_schema=False, route_class=WriterRoute)
 BLANK = dict.fromkeys(("query", "arm", "reward", "reason"), "")  # a form that nobody has filled in
-RESULTS = {0.0: "No", 1.0: "Yes"}
 
 
 def _inbox_of(request: Request) -> MediatorInbox:
@@ -40,7 +40,7 @@ def look(request: Request, own: Own, done: Number = None, corrected: Number = No
     """The inbox; after an answer, with what was recorded."""
     box = own.look()
     given = next((one for one in box.given if one.query in (done, corrected)), None)
-    return _page(request, box, "" if given is None else _thanks(given, corrected is not None))
+    return _page(request, box, "" if given is None else _thanks(given, _said_of(box)(given), corrected is not None))
 
 
 @router.post("/inbox/{id}/tell")
@@ -85,22 +85,26 @@ def _said(form: Mapping[str, str]) -> dict[str, Any]:
     return about | {"arm": form["arm"], "reward": reward, "accept_surprise": form.get("accept_surprise") == "yes"}
 
 
-def _thanks(given: GivenAnswer, corrected: bool) -> str:
+def _thanks(given: GivenAnswer, words: str, corrected: bool) -> str:
     what = "Thank you, that is corrected" if corrected else "Thank you, your answer is recorded"
-    return f"{what}: query {given.query}, {_words(given)}."
+    return f"{what}: query {given.query}, {words}."
 
 
-def _words(given: GivenAnswer) -> str:
-    return "could not be done" if given.arm is None else f"{given.arm}, {given.reward:g}"
+def _said_of(box: Inbox) -> Callable[[GivenAnswer], str]:
+    """An answer in the words of the study."""
+    result = result_words(box.choices, box.yes, box.no)
+    return lambda given: "could not be done" if given.reward is None else f"{given.arm}, {result(given.reward)}"
 
 
 def _page(
     request: Request, box: Inbox, thanks: str = "", wrong: str = "", typed: Mapping[str, str] | None = None,
     surprise: bool = False, status: int = 200,
 ) -> HTMLResponse:  # fmt: skip
-    choices = [(f"{value:g}", RESULTS[value]) for value in sorted(box.choices, reverse=True)]
-    due = moment(box.open[0].until) if box.open and box.open[0].until is not None else ""
-    values = {"thanks": thanks, "wrong": wrong, "surprise": surprise, "said": _words, "due": due}
+    result = result_words(box.choices, box.yes, box.no)
+    choices = [(f"{value:g}", result(value)) for value in sorted(box.choices, reverse=True)]
+    until = box.open[0].until if box.open else None
+    due = "" if until is None else due_words(until - box.now)
+    values = {"thanks": thanks, "wrong": wrong, "surprise": surprise, "said": _said_of(box), "due": due}
     values |= {"typed": BLANK | dict(typed or {}), "blank": BLANK, "correcting": "reason" in (typed or {})}
     values |= {"at": f"{INBOX}{who_of(request).id}", "proof": proof_of(request), "key": secrets.token_hex(8)}
     again = None if box.open or box.over else {"refresh": "60"}

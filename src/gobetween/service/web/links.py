@@ -48,6 +48,8 @@ def links(request: Request, on: StudyDep) -> HTMLResponse:
         "proof": proof_of(request),
         "name": title,
         "days": f"{DAYS:.0f}",
+        "alone": request.app.state.address.public is None,
+        "base": base_of(request),
         "scripts": ["copy.js"],
     }
     return page("links.html", "Personal links", values)
@@ -74,6 +76,12 @@ def take_back(on: StudyDep, form: Form) -> Response:
     if any(row.id == form.get("value") for row in _valid(on).values()):
         revoke(on.served.store, form["value"])
     return back_to(on, "/links")
+
+
+def base_of(request: Request) -> str:
+    """Where links lead."""
+    where: Address = request.app.state.address
+    return where.base(request.headers["host"])
 
 
 def _valid(on: StudyRequest) -> dict[int, TokenRow]:
@@ -107,9 +115,8 @@ def _link(request: Request, mediator: str, row: TokenRow | None) -> Link:
     until = "without end" if row.expires is None else f"until {moment(row.expires)[:10]}"
     note, found = f"valid {until}, made {moment(row.made)[:16]}", _held(request).get(row.id)
     if found is None:
-        return Link(mediator, row.id, f"{note}; a link is shown only when it is new")
-    where: Address = request.app.state.address
-    url = f"{where.base(request.headers['host'])}/enter#{found[1]}"
+        return Link(mediator, row.id, f"{note}. Renew it to see a link again")
+    url = f"{base_of(request)}/enter#{found[1]}"
     return Link(mediator, row.id, note, url, code_of(url))
 
 

@@ -83,7 +83,7 @@ async def form_of(request: Request) -> dict[str, str]:
     except ValueError:
         raise ForbiddenError("the form cannot be read") from None
     if not hmac.compare_digest(fields.pop("proof", "").encode(), proof_of(request).encode()):
-        raise ForbiddenError("this form is not of a page of yours: open the page again and resubmit")
+        raise ForbiddenError("this form has expired: reload the page")
     return fields
 
 

@@ -17,7 +17,7 @@ from gobetween.files.rules import default, parse_family, parse_question, parse_r
 from gobetween.study.learner.design import Design
 from gobetween.study.notify.messages import parse_notify
 
-INBOX, LONGEST_WORDS = ("question", "option", "outcome"), 300
+INBOX, LONGEST_WORDS = ("question", "option", "outcome", "yes", "no"), 300
 WAITS = ("lease", "answer")
 #: Keys that cannot change once a study has begun, and that a file may leave out.
 OPTIONAL = ("family", "silent", "delta", "sampling", "stopping", "question", "seed", "wait_for")
@@ -54,7 +54,7 @@ def parse_terms(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_inbox(value: Any) -> dict[str, str]:
-    """What an inbox asks: its question, and what stands over the options and over what came of it; empty: the usual words."""
+    """What an inbox asks: its question, what stands over the options and results, and yes and no; empty: the usual words."""
     table = {} if value is None else typed(value, Mapping, "inbox", f"a table with {', '.join(INBOX)}")
     only(table, INBOX, "inbox.")
     said = {key: text(table[key], f"inbox.{key}").strip() for key in INBOX if key in table}

@@ -55,7 +55,7 @@ class StudySpec:
     notify: Notify | None
     """Who is told when something happens."""
     inbox: Mapping[str, str]
-    """What an inbox asks: `question`, `option` and `outcome`, where the usual words shall not stand."""
+    """What an inbox asks: `question`, `option`, `outcome`, `yes` and `no`, where the usual words shall not stand."""
     left_out: ClassVar[frozenset[str]] = frozenset()
     """Fields that were left out: they have their defaults, or in a study that has begun what it was begun with."""
 
