@@ -154,7 +154,7 @@ def _that_was_wrong(inbox: Any, study: gb.Study) -> None:
     item.get_by_label("What was wrong?").fill("I mixed two up")
     item.get_by_role("button", name="Correct it").click()
     inbox.wait_for_url("**?corrected=*")
-    assert f"Thank you, that is corrected: query {number}, call, 1." in inbox.inner_text("main")
+    assert f"Thank you, that is corrected: query {number}, call, Yes." in inbox.inner_text("main")
     event = next(event for event in study.events() if event["kind"] == "corrected")
     assert (event["reason"], event["actor"]) == ("I mixed two up", "South")
     study.correct(number, arm="call", reward=0, reason="back")
