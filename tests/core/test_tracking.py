@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from gobetween.core.sampling.tracking import exploration_floor, forced, furthest_behind, least_asked, project
+from gobetween.core.sampling.tracking import box_to_ask, exploration_floor, forced, furthest_behind, least_asked, project
 
 shares = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=7).filter(lambda x: sum(x) > 1e-3)
 
@@ -62,6 +62,16 @@ def test_only_available_members_are_asked() -> None:
     assert furthest_behind(target, N, members, np.array([False, True, False])) == -1
     assert least_asked(N, members, everyone) == 2
     assert least_asked(N, members, np.array([False, True, False])) == -1
+
+
+def test_boxes_take_turns_while_an_arm_is_scarce() -> None:
+    turns, members, N, target = np.zeros(1), np.arange(3), np.ones(3, np.int64), np.array([1.0, 3.0, 2.0])
+    everyone, two = np.ones(3, np.bool_), np.array([True, False, True])
+    asked = [box_to_ask(np.array([5, 1]), 3, turns, target, N, members, there) for there in (everyone, two, two, everyone)]
+    assert asked == [0, 2, 0, 1]
+    assert box_to_ask(np.array([5, 2]), 8, turns, target, N, members, everyone) == 1  # 2 ≥ √(8/2): who is furthest behind
+    assert turns[0] == 5
+    assert box_to_ask(np.array([5, 1]), 3, turns, target, N, members, np.zeros(3, np.bool_)) == -1
 
 
 def test_forced_exploration_of_d_tracking() -> None:

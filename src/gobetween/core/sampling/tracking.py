@@ -69,8 +69,10 @@ def box_to_ask(N_a: Ints, t: int, turns: Floats, target: Floats, N_e: Ints, memb
     """The next available box of a round while some arm has fewer than √(t/K) pulls, else argmin of N_e − Σω_e. That
     is in the support of Σω, as these sum to −1. turns [1] counts the boxes that went by.
     """
-    n, begun = members.shape[0], int(turns[0])
-    if N_a.min() * N_a.min() * N_a.shape[0] < t:
+    n, begun, least = members.shape[0], int(turns[0]), N_a[0]
+    for a in range(N_a.shape[0]):
+        least = min(least, N_a[a])
+    if least * least * N_a.shape[0] < t:
         for i in range(begun, begun + n):
             if available[members[i % n]]:
                 turns[0] = i + 1
