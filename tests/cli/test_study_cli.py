@@ -53,7 +53,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_study_by_hand(folder: Path) -> None:
-    assert "Nothing is known yet" in good(folder, "status")
+    assert "No answers yet" in good(folder, "status")
     assert good(folder, "ask") == "query 0: ask North (north@example.org)\n"
     assert "recorded for query 0" in good(folder, "tell", 0, "--arm", "letter", "--reward", 1)
     assert "already recorded" in good(folder, "tell", 0, "--arm", "letter", "--reward", 1)
@@ -76,9 +76,9 @@ def test_a_study_by_hand(folder: Path) -> None:
     assert "if it is another answer, add --again" in refused(folder, *unasked)
     good(folder, "correct", 4, "--mediator", "North", "--reason", "wrong line")
     assert "took out the answer to query 4" in good(folder, "void", 4, "--reason", "not ours")
-    status = good(folder, "status")
-    assert "the study is not sure yet" in status
-    assert "They are not the stopping rule" in status.replace("\n", " ")
+    assert "but this is not certain yet" in good(folder, "status")
+    status = good(folder, "status", "--all")
+    assert "it compares arms pair by pair" in status.replace("\n", " ")
     assert "corrections were made regardless of the outcome" in status.replace("\n", " ")
     log = good(folder, "events")
     assert "query 0 corrected from letter (1) to text message (1): misread" in log

@@ -110,20 +110,22 @@ def test_terminal_and_report_show_the_same_status(study: gb.Study) -> None:
             study.tell(query, arm="ab"[query.id % 2], reward=1 - query.id % 2)
     study.away("n")
     status = study.status()
-    shown, (title, report, page) = status_page.sections(status), study_page.report(study)
+    title, report, page = study_page.report(study)
+    shown = status_page.sections(page, study.view(0))
     assert title == f"Study {status.name}"
     assert [part.title for part in report] == [
         "Queries over time", "Arms in numbers", "Mediators in numbers", "26 open queries", "About this study",
         f"The last {status.events} events",
     ]  # fmt: skip
-    arms, mediators, pending = grids(shown)
+    facts, arms, mediators, pending = grids(shown)
+    assert [tile.value for tile in page.tiles[1:]] == [fact.split(" · ")[0] for _, fact in facts.rows[1:4]]
     assert [grid.rows for grid in grids(report)[:2]] == [arms.rows, mediators.rows]
     timeless = [[[row[0], row[1], row[3]] for row in grid.rows[:20]] for grid in (grids(report)[2], pending)]
     assert timeless[0] == timeless[1]
     assert len(grids(report)[2].rows) == 26
-    assert mediators.header == ("mediator", "asked", "told", "share", "target")
+    assert mediators.header == ("mediator", "asked", "answers", "share", "plan")
     assert [row[0] for row in mediators.rows] == ["m", "n (away)"]
     assert [row[0] for row in pending.rows] == [str(number) for number in range(4, 24)]
-    assert "4 counted answers" in texts(shown)[0]
+    assert page.headline == texts(shown)[0]
     assert {row.name: row.value for row in page.arms} == {arm["arm"]: f"{arm['estimate']:.0%}" for arm in status.arms}
     assert [tile.key for tile in page.tiles] == ["Leading", "Sure after", "Spent", "Waiting for answers"]

@@ -9,6 +9,7 @@ import pytest
 import gobetween as gb
 from gobetween.export import shortened, some
 from gobetween.pages.blocks import Text
+from gobetween.pages.study.page import study_page
 from gobetween.pages.study.status import sections
 from gobetween.study.spec.spec import parse_study
 from gobetween.study.study import Study
@@ -58,7 +59,8 @@ def test_refusals_are_short(study: Study, what: str) -> None:
 
 def test_a_status_is_short(study: Study) -> None:
     """Also when all are away: who reaches what is said of each group, and of some groups."""
-    said = [block.words for section in sections(study.status()) for block in section.blocks if isinstance(block, Text)]
+    view = study.view(0)
+    said = [block.words for section in sections(study_page(view), view) for block in section.blocks if isinstance(block, Text)]
     assert max(map(len, said)) < LONGEST, max(said, key=len)
     assert len(said) < 20, said
     assert any(f"The same holds for {MANY - 5} more arms" in words for words in said)

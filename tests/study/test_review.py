@@ -10,6 +10,8 @@ from launcher import gobetween
 from study_parts import clock, new, store
 
 import gobetween as gb
+from gobetween.pages.blocks import Text
+from gobetween.pages.study.page import study_page
 from gobetween.pages.study.status import sections
 
 __all__ = ["clock", "new", "store"]
@@ -27,7 +29,8 @@ def decided(study: gb.Study) -> gb.Study:
 
 def shown(study: gb.Study) -> str:
     """What people read first."""
-    return " ".join(block.text for block in sections(study.status())[0].blocks if hasattr(block, "text"))
+    view = study.view(0)
+    return " ".join(block.words for block in sections(study_page(view), view)[0].blocks if isinstance(block, Text))
 
 
 def test_a_correction_puts_a_verdict_under_review_and_answers_make_it_sure_again(new: New) -> None:
@@ -148,7 +151,7 @@ def test_the_command_line_says_so_and_ends_with_three(tmp_path: Path) -> None:
         assert done.returncode == 3, (arguments, done.stdout, done.stderr)
         assert "wrong with probability" not in done.stdout, arguments
     assert json.loads(run("status", "--json").stdout)["state"] == "under review"
-    assert "(under review)" in run("status").stdout
+    assert "· Under review" in run("status").stdout
 
 
 def test_a_second_verdict_by_another_rule_says_that_both_err_with_twice_the_risk(new: New) -> None:

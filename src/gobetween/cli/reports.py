@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
-from gobetween.cli.terminal import check_target, json_line, print_json, show, show_page, target
+from gobetween.cli.terminal import check_target, json_line, print_json, show, show_page, show_screen, target
 from gobetween.cli.verb import Call, leave, study_command, utc_option
 from gobetween.errors import StudyError
 from gobetween.export import numbered
 
+EVENTS = 100  # that are looked through for the last answer of each mediator
 KEEP = (
     "keep a copy of the store (of a SQLite file with its -wal and -shm) before anything else, and pause the study; "
     "the log is the record that counts"
@@ -19,21 +20,27 @@ COPY = "to copy it use gobetween backup: a .sqlite file alone may miss what was 
 
 
 @study_command("status")
+@click.option("--all", "everything", is_flag=True, help="Evidence, all alarms, counts, open queries and conditions, too.")
 @utc_option
-def status(call: Call, utc: bool) -> None:
-    """The answer so far, and how far the study is from being sure.
+def status(call: Call, everything: bool, utc: bool) -> None:
+    """The state of the study, the answer so far, how far it is from being sure, and what to do.
 
     Exit status 3 if an alarm breaks its guarantee, or its verdict is under review.
     """
-    found = call.open(view=True).status()
+    view = call.open(view=True).view(0 if call.as_json else EVENTS)
+    found = view.status
     if call.as_json:
         print_json(found.to_dict())
     else:
-        from gobetween.pages.study.status import SHOWN, sections
+        from gobetween.pages.study.page import study_page
+        from gobetween.pages.study.status import first_screen, sections
 
-        show_page(f"{found.title or found.name} ({found.state})", sections(found, utc))
-        if len(found.pending) > SHOWN:
-            click.echo("gobetween pending lists all open queries")
+        page = study_page(view, utc)
+        title = f"{page.title} · {found.state.capitalize()}"
+        if everything:
+            show_page(title, sections(page, view, utc))
+        else:
+            show_screen(title, first_screen(page, found), "gobetween status --all shows everything")
     leave(found.unsafe)
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 NARROWEST = 20
 UNBOUNDED = 100_000
+LINES, PIPE_WIDTH = 24, 80  # of the first screen
 
 
 def printable(text: str) -> str:
@@ -65,6 +66,59 @@ def show_page(title: str, sections: Sequence[Section], *, ruled: bool = False) -
         first = False
 
 
+def show_screen(title: str, sections: Sequence[Section], more: str, *, ruled: bool = False) -> None:
+    """Print as much of a page as fits a screen; `more` says which command shows the rest."""
+    width = page().width
+    show_page(title, fitted(sections, LINES - 2 - bool(title), PIPE_WIDTH if width == UNBOUNDED else width), ruled=ruled)
+    click.echo(f"\n{more}")
+
+
+def fitted(sections: Sequence[Section], lines: int, width: int) -> list[Section]:
+    """The first section, and of the others what fits so many lines: a table that does not loses its last rows."""
+    shown, left = list[Section](), lines
+    for section in sections:
+        left -= bool(shown) + bool(section.title)
+        blocks: list[Block] = []
+        for block in section.blocks:
+            high = height(block, width)
+            if shown and high > left:
+                over = high - left + 1
+                if isinstance(block, Grid) and block.header and 0 < over < len(block.rows):
+                    rest = Text(f"and {over:,} more")
+                    blocks += [Grid(block.header, block.rows[:-over], block.words), rest]
+                left = 0
+                break
+            blocks.append(block)
+            left -= high
+        if blocks:
+            shown.append(Section(section.title, blocks))
+        if left <= 0:
+            break
+    return shown
+
+
+def height(block: Block, width: int) -> int:
+    """How many lines of a terminal it takes."""
+    if isinstance(block, Text):
+        return len(_folded(block.words, width))
+    if isinstance(block, Picture):
+        return 0
+    if block.header:
+        return 1 + len(block.rows) if narrowest(block, False) <= width else sum(len(row) + 1 for row in block.rows)
+    return len(facts(block, width))
+
+
+def facts(grid: Grid, width: int) -> list[str]:
+    """A list of names and what they are; what is longer than a line goes on under itself."""
+    widest = max(len(row[0]) for row in grid.rows)
+    lines = [printable(f"{name:<{widest}}  {fact}") for name, fact in grid.rows]
+    return [part for line in lines for part in _folded(line, width, " " * (widest + 2))]
+
+
+def _folded(text: str, width: int, indent: str = "") -> list[str]:
+    return textwrap.wrap(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
+
+
 def _show_block(console: "Console", block: Block, ruled: bool) -> None:
     if isinstance(block, Text):
         words = f"ALARM: {block.words}" if block.kind == "alarm" else block.words
@@ -75,9 +129,8 @@ def _show_block(console: "Console", block: Block, ruled: bool) -> None:
     elif isinstance(block, Grid) and block.header:
         console.print(grid_table(block, ruled))
     elif isinstance(block, Grid):
-        widest = max(len(row[0]) for row in block.rows)
-        for name, fact in block.rows:
-            console.print(printable(f"{name:<{widest}}  {fact}"))
+        for line in facts(block, console.width):
+            console.print(line)
 
 
 def narrowest(grid: Grid, ruled: bool) -> int:

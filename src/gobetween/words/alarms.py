@@ -16,7 +16,7 @@ from gobetween.words.numbers import about
 from gobetween.words.verdict import opposite_words
 
 BROKEN = "the guarantee does not hold"
-OVERSTATED = f"the evidence is overstated, and {BROKEN}. Choose a family that allows for it, and begin again"
+OVERSTATED = f"the evidence is overstated, and {BROKEN}"
 ANSWER_VALID = "the answer stays valid"
 PLANNED = f"{ANSWER_VALID}, and plans use what was seen"
 MOST_ALARMS = 5  # of a kind that are told
@@ -96,10 +96,7 @@ def _(details: ContradictionDetails, alarm: Alarm) -> Parts:
 @parts.register
 def _(details: DriftDetails, alarm: Alarm) -> Parts:
     when, unit = f"about {details.unit} {details.split:,}", details.unit
-    meaning = (
-        f"rewards changed over time (drift), or {unit}s are not in the order in which they were collected, and {BROKEN}. Look "
-        "at each period on its own, or begin again with new answers"
-    )
+    meaning = f"rewards changed over time (drift), or {unit}s are not in the order in which they were collected, and {BROKEN}"
     found = f"{details.before:.4g} until {when}, {details.since:.4g} since"
     shown = f"a change of {about(alarm.detectable or 0.0)} or more at {when}"
     return Parts(f"the mean reward of {alarm.subject!r} has changed", meaning, found, shown)
@@ -109,10 +106,7 @@ def _(details: DriftDetails, alarm: Alarm) -> Parts:
 def _(details: ConfoundingDetails, alarm: Alarm) -> Parts:
     others = "the others" if details.other is None else repr(details.other)
     between = f" between {details.mediator!r} and the others" if details.other is None else ""
-    meaning = (
-        f"something else affects both the choice of arm and the reward (confounding), and {BROKEN}. Compare arms within each "
-        "mediator, or let mediators choose at random"
-    )
+    meaning = f"something else affects both the choice of arm and the reward (confounding), and {BROKEN}"
     found = f"{details.mean:.4g} with {details.mediator!r}, {details.rest:.4g} with {others}" if details.mediator else ""
     shown = f"a difference of {about(alarm.detectable or 0.0)} or more{between}"
     return Parts(f"{alarm.subject!r} pays differently with different mediators", meaning, found, shown)

@@ -11,6 +11,7 @@ from gobetween.logs.analysis.replay import Replay
 from gobetween.logs.analysis.report import LogReport
 from gobetween.logs.reading.counts import listed
 from gobetween.simulation.worlds import Forecast
+from gobetween.words.alarm_remedies import remedies_of
 from gobetween.words.alarms import no_signs, raised_words
 from gobetween.words.numbers import about, at_least, at_most, between, p_value_words, rough
 from gobetween.words.verdict import headline, near_words
@@ -59,7 +60,7 @@ def sentences(found: LogReport) -> list[str]:
         )
     if found.never_pulled:
         lines.append(f"Never tried: {some(found.never_pulled)}. Nothing can be said about an arm that no mediator pulls.")
-    lines += [*_silence(found), *_alarms(found), *_over_time(found)]
+    lines += [*_silence(found), *_alarms(found), *_to_do(found), *_over_time(found)]
     if found.disorder is not None:
         where = f"{found.disorder.source} row {found.disorder.row}"
         lines.append(
@@ -72,7 +73,7 @@ def sentences(found: LogReport) -> list[str]:
 def account_sentences(found: LogReport) -> list[str]:
     """What must be known of a log whatever is made of it: raised alarms, silence, notes, rows that were left out."""
     broken = [] if found.broken is None else [found.headline]
-    return [*broken, *_raised(found), *_silence(found), *_how_read(found)]
+    return [*broken, *_raised(found), *_to_do(found), *_silence(found), *_how_read(found)]
 
 
 def _how_read(found: LogReport) -> list[str]:
@@ -189,6 +190,11 @@ def _alarms(found: LogReport) -> list[str]:
 
 def _raised(found: LogReport) -> list[str]:
     return [ALARM + line for line in raised_words(found.alarms, found.broken)]
+
+
+def _to_do(found: LogReport) -> list[str]:
+    """What to do about the alarms, once for each kind."""
+    return list(dict.fromkeys(f"What to do: {one.words}" for alarm in found.alarms for one in remedies_of(alarm, log=True)))
 
 
 def replay_sentences(found: Replay) -> list[str]:

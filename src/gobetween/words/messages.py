@@ -53,9 +53,14 @@ def mail_words(message: Message, study: str) -> tuple[str, str]:
     title, text = body["title"] or study, [body["sentence"]]
     if message.address == mail_address(body.get("contact") or ""):
         text.append("Open the personal link that you were given to answer it, or to tell us that you could not.")
+    text += [f"What to do: {one['words']}{_command(one)}" for one in body.get("remedies", ())]
     subject = f"{title}: {body['event']}" if "query" not in body else f"{title}: query {body['query']} {STATE[body['event']]}"
     text.append(f"This is a message of the study “{title}”, id {message.id}.")
     return subject, "\n\n".join(text) + "\n"
+
+
+def _command(remedy: Mapping[str, str]) -> str:
+    return f"\n    {remedy['command']}" if remedy["command"] else ""
 
 
 def undelivered_words(found: Undelivered, now: float) -> str | None:

@@ -165,8 +165,10 @@ class LogReport:
         listed = {"alarms": self._alarms(), "bad": [asdict(row) for row in self.bad]}
         return {key: json_safe(value) for key, value in (data | listed).items()}
 
-    def _alarms(self) -> list[dict[str, Any]]:
-        return [alarm.to_dict() for alarm in self.alarms]
+    def _alarms(self) -> list[dict[str, object]]:
+        from gobetween.words.alarm_remedies import alarms_to_dict
+
+        return alarms_to_dict(self.alarms, log=True)
 
     def to_frame(self) -> Any:
         """The arms as a data frame of pandas or polars: arm, pulls, estimate, low, high."""

@@ -7,6 +7,7 @@ from gobetween.pages import svg
 from gobetween.pages.blocks import Block, Grid, Picture, Section
 from gobetween.pages.study.history import History, history, lines
 from gobetween.pages.study.page import StudyPage, study_page
+from gobetween.pages.study.rows import rewards_of
 from gobetween.pages.study.status import arms, mediator_grid, pending
 from gobetween.study.spec.spec import StudySpec
 from gobetween.study.status.status import Status
@@ -25,7 +26,7 @@ def report(study: Study, utc: bool = False) -> tuple[str, list[Section], StudyPa
     open_title = numbered(len(status.pending), "open query", "open queries")
     parts = [
         Section("Queries over time", over_time(past, utc)),
-        Section("Arms in numbers", arms(status)),
+        Section("Arms in numbers", arms(status, rewards_of(state.spec.design.family))),
         Section("Mediators in numbers", [mediators(status, state.spec, state.learner.queries)]),
         Section(open_title, pending(status, utc, OPEN) if status.pending else [], folded=len(status.pending) > 20),
         Section("About this study", [Grid((), _about(status) + _dates(status, past, view.created, utc))]),

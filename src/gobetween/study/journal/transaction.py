@@ -158,6 +158,7 @@ def is_number_of_query(number: Any) -> TypeGuard[int]:
 
 def worth_telling(events: Sequence[Event], state: StudyState, alarms: bool) -> Iterator[dict[str, Any]]:
     """What people may want to be told of what has happened."""
+    from gobetween.words.alarm_remedies import remedies_of
     from gobetween.words.messages import message_words
 
     contacts = dict(zip(state.spec.mediators, state.spec.contacts, strict=True))
@@ -176,7 +177,8 @@ def worth_telling(events: Sequence[Event], state: StudyState, alarms: bool) -> I
         for alarm in state.learner.account(detectable=False).alarms:
             if alarm.raised:
                 about = {"about": f"alarm-{alarm.kind}-{alarm.subject}", "event": "alarm", "sentence": alarm.words}
-                yield about | {"alarm": alarm.kind, "subject": alarm.subject, "breaks": alarm.breaks}
+                remedies = [{"words": one.words, "command": one.command} for one in remedies_of(alarm)]
+                yield about | {"alarm": alarm.kind, "subject": alarm.subject, "breaks": alarm.breaks, "remedies": remedies}
 
 
 def due(state: StudyState, now: float) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -120,7 +120,9 @@ class Status:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe."""
-        return {"format": 1, **asdict(self), "alarms": [json_safe(alarm.to_dict()) for alarm in self.alarms]}
+        from gobetween.words.alarm_remedies import alarms_to_dict
+
+        return {"format": 1, **asdict(self), "alarms": json_safe(alarms_to_dict(self.alarms))}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Status":
