@@ -126,8 +126,7 @@ def test_what_to_do_stands_with_its_command_everywhere(capsys: pytest.CaptureFix
 
 def test_a_mail_about_an_alarm_says_what_to_do() -> None:
     study = study_of(60, declared=0.001, notify={"mail": "GOBETWEEN_MAIL", "from": "a@b.org", "to": ["c@d.org"]})
-    messages = [one.message for one in study.store.outbox.values()]  # type: ignore[attr-defined]  # of memory
-    (message,) = (one for one in messages if one.body["event"] == "alarm")
+    (message,) = (one for one in study.store.claim("s", ["mail"], 60.0, 1000) if one.body["event"] == "alarm")
     _, text = mail_words(message, "s")
     assert "What to do: Declare its policy unknown" in text
     assert "    gobetween declare 'Clinic 0' --unknown" in text

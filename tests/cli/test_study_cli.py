@@ -438,7 +438,7 @@ def test_the_cast_changes_by_commands(folder: Path) -> None:
     good(folder, "retire", "Far")
     assert "is asked no more; its open queries stay open" in good(folder, "retire", "East")
     assert "East is retired already" in good(folder, "retire", "East")
-    assert "East (retired)" in good(folder, "status")
+    assert "East (retired)" in good(folder, "status", "--all")
     assert "one arm would remain" in refused(folder, "retire", "letter", "--arm")
     assert "no number" in refused(folder, "add-mediator", "Q", "--policy", "0.5,half")
     assert data(folder, "doctor")["complaints"] == []

@@ -19,7 +19,13 @@ from gobetween.words.verdict import epsilon_words, headline, in_play_words, near
 
 MOST_GROUPS = 5  # of arms that absent mediators reach
 #: Counts of a mediator → what is said of them.
-MARKED = {"cancelled": "cancelled", "expired": "expired", "silent": "silent", "unasked": "not requested", "late": "late"}
+MARKED = {
+    "cancelled": ("query was cancelled", "queries were cancelled"),
+    "expired": ("query expired", "queries expired"),
+    "silent": ("answer was silence", "answers were silence"),
+    "unasked": ("answer was not requested", "answers were not requested"),
+    "late": ("answer was late", "answers were late"),
+}
 
 
 def sentence(state: StudyState, progress: Progress) -> str:
@@ -30,7 +36,7 @@ def sentence(state: StudyState, progress: Progress) -> str:
         return headline(account, condition=condition(state), best=best)
     if state.stopped is None and state.identified:
         found = state.learner.design.question.sentence(state.learner.answer)
-        return f"{found}: that was found, the study was reopened and goes on."
+        return f"{found}: the study found this and was reopened; it is running."
     if state.stopped is not None:
         return f"{verdict_words(state.stopped)[:1].upper()}{verdict_words(state.stopped)[1:]}."
     return headline(account, who="the study")
@@ -75,7 +81,7 @@ def _lacking(progress: Progress) -> str:
 def _what_to_do(state: StudyState) -> str:
     """About a verdict that is in doubt."""
     resume = "Resume the study to go on asking" if state.affordable else "Raise the budget and resume the study to go on asking"
-    wait = f", or wait: {numbered(len(state.open), 'answer')} still out may make it sure again" if state.open else ""
+    wait = f", or wait: {numbered(len(state.open), 'open query', 'open queries')} may make it sure again" if state.open else ""
     return f"{resume}{wait}."
 
 
@@ -143,9 +149,9 @@ def assumptions(state: StudyState, progress: Progress, missing: Missing | None) 
             "only for reasons unrelated to rewards, its own or later ones."
         )
     found += [*reach_words(state), *retired_words(state)]
-    marks = [f"{total[key]:,} {word}" for key, word in MARKED.items() if total[key]]
+    marks = [numbered(total[key], *words) for key, words in MARKED.items() if total[key]]
     if marks:
-        found.append(f"Answers: {', '.join(marks)}. Valid only if this did not depend on rewards.")
+        found.append(f"{', '.join(marks)}. Valid only if this did not depend on rewards.")
     found += [*missing_words(missing if state.identified and not state.doubted else None), *jump_words(state)]
     if state.twice and state.stopped is not None and state.identified:
         found.append(

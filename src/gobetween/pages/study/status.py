@@ -8,7 +8,7 @@ from gobetween.pages.study.page import StudyPage
 from gobetween.pages.study.rows import rewards_of
 from gobetween.pages.svg import Row
 from gobetween.study.status.status import ArmStatus, Status
-from gobetween.study.study import StudyView
+from gobetween.study.study import StudyMoment
 from gobetween.words import study_page as words
 from gobetween.words.alarms import MOST_ALARMS, no_signs, raised_words
 from gobetween.words.numbers import amount, duration, moment, p_value_words, percent
@@ -33,7 +33,7 @@ def first_screen(page: StudyPage, status: Status) -> list[Section]:
     return [first, *_to_do(page, FEW), *(Section("", part) for part in tables)]
 
 
-def sections(page: StudyPage, view: StudyView, utc: bool = False) -> list[Section]:
+def sections(page: StudyPage, view: StudyMoment, utc: bool = False) -> list[Section]:
     """The same with all that is known: every alarm and remedy, evidence, intervals, counts, open queries, conditions."""
     status = view.status
     first = [*_answer(page, status), _facts(page, status), *(Text(line) for line in evidence_words(status))]
@@ -47,8 +47,7 @@ def sections(page: StudyPage, view: StudyView, utc: bool = False) -> list[Sectio
 
 def _answer(page: StudyPage, status: Status) -> list[Block]:
     """The headline, and what it means, unless the facts say it."""
-    kind = "lead" if status.broken is None else "alarm"
-    return [Text(page.headline, kind), *(Text(line) for line in page.texts if line != words.expected(status))]
+    return [Text(page.headline, "lead"), *(Text(line) for line in page.texts if line != words.expected(status))]
 
 
 def _facts(page: StudyPage, status: Status) -> Grid:
