@@ -64,7 +64,7 @@ STATES: dict[str, Callable[[], gb.Study]] = {
     "sure": lambda: study_of(400),
     "under review": in_doubt,
     "budget used": lambda: study_of(30, budget={"queries": 20, "cost": 1234.5}),
-    "policy": lambda: study_of(60, declared=0.001),
+    "policy": lambda: study_of(20, declared=0.001),
     "many": lambda: study_of(20, arms=tuple(f"arm {i}" for i in range(60)), clinics=40),
 }
 
@@ -125,10 +125,10 @@ def test_what_to_do_stands_with_its_command_everywhere(capsys: pytest.CaptureFix
 
 
 def test_a_mail_about_an_alarm_says_what_to_do() -> None:
-    study = study_of(60, declared=0.001, notify={"mail": "GOBETWEEN_MAIL", "from": "a@b.org", "to": ["c@d.org"]})
+    study = study_of(20, declared=0.001, notify={"mail": "GOBETWEEN_MAIL", "from": "a@b.org", "to": ["c@d.org"]})
     (message,) = (one for one in study.store.claim("s", ["mail"], 60.0, 1000) if one.body["event"] == "alarm")
     _, text = mail_words(message, "s")
-    assert "What to do: Declare its policy unknown" in text
+    assert "Declare its policy unknown" in text
     assert "    gobetween declare 'Clinic 0' --unknown" in text
 
 

@@ -77,7 +77,7 @@ def test_leases_expire_inside_ask_and_queries_are_issued_anew(new: Callable[...,
     assert sum(m["expired"] for m in study.status().mediators) == 2
     assert sum(m["late"] for m in study.status().mediators) == 1
     assert row["asked"] >= 1
-    assert any("2 expired" in line and "1 late" in line for line in study.status().assumptions)
+    assert any("2 queries expired" in line and "1 answer was late" in line for line in study.status().assumptions)
     assert study.look()[0].learner.progress.told == 1
     assert study.doctor() == []
 
