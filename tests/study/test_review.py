@@ -83,7 +83,7 @@ def test_a_study_that_goes_on_after_its_verdict_forgets_what_is_not_supported_an
     study = decided(new(**TWO))
     study.resume()
     assert study.status().state == "running"
-    assert "that was found" in study.status().sentence
+    assert "the study found this" in study.status().sentence
     for number in range(1, 8, 2):
         study.correct(number, arm="b", reward=1, reason="typo")
     status = study.status()

@@ -33,12 +33,14 @@ def status(call: Call, everything: bool, utc: bool) -> None:
         print_json(found.to_dict())
     else:
         from gobetween.pages.study.page import study_page
-        from gobetween.pages.study.status import first_screen, sections
+        from gobetween.pages.study.status import SHOWN, first_screen, sections
 
         page = study_page(view, utc)
-        title = f"{page.title} · {found.state.capitalize()}"
+        title = " · ".join([page.title, *(chip for chip, _ in page.chips)])
         if everything:
             show_page(title, sections(page, view, utc))
+            if len(found.pending) > SHOWN:
+                click.echo("gobetween pending lists all open queries")
         else:
             show_screen(title, first_screen(page, found), "gobetween status --all shows everything")
     leave(found.unsafe)

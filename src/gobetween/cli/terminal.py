@@ -155,7 +155,7 @@ def grid_table(grid: Grid, ruled: bool = False) -> "Table":
     from rich.cells import cell_len
     from rich.table import Table
 
-    look = {"box": HEAVY_HEAD, "pad_edge": False} if ruled else {"box": None, "padding": (0, 2, 0, 0)}
+    look = {"box": HEAVY_HEAD, "pad_edge": False} if ruled else {"box": None, "padding": (0, 2, 0, 0), "pad_edge": False}
     table = Table(show_edge=False, **look)
     rows = [[printable(cell) for cell in row] for row in grid.grouped()]
     for i, name in enumerate(grid.header):

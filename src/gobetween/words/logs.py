@@ -194,7 +194,7 @@ def _raised(found: LogReport) -> list[str]:
 
 def _to_do(found: LogReport) -> list[str]:
     """What to do about the alarms, once for each kind."""
-    return list(dict.fromkeys(f"What to do: {one.words}" for alarm in found.alarms for one in remedies_of(alarm, log=True)))
+    return list(dict.fromkeys(f"What to do: {one['words']}" for alarm in found.alarms for one in remedies_of(alarm, log=True)))
 
 
 def replay_sentences(found: Replay) -> list[str]:

@@ -37,8 +37,9 @@ def sections(page: StudyPage, view: StudyMoment, utc: bool = False) -> list[Sect
     """The same with all that is known: every alarm and remedy, evidence, intervals, counts, open queries, conditions."""
     status = view.status
     first = [*_answer(page, status), _facts(page, status), *(Text(line) for line in evidence_words(status))]
-    told = " ".join(one.words for one in page.remedies)
-    alarms = [Text(line, "alarm") for line in raised_words(status.alarms, status.broken) if line not in told]
+    told = {one.value for one in page.remedies}
+    others = [alarm for alarm in status.alarms if alarm.subject not in told]  # that no remedy is about
+    alarms = [Text(line, "alarm") for line in raised_words(others, status.broken)]
     tables: list[list[Block]] = [arms(status, rewards_of(view.state.spec.design.family)), [mediator_grid(status)]]
     tables += [pending(status, utc)] if status.pending else []
     parts = [Section("", first), Section("", alarms), *_to_do(page, MOST_ALARMS), *(Section("", part) for part in tables)]
@@ -47,7 +48,7 @@ def sections(page: StudyPage, view: StudyMoment, utc: bool = False) -> list[Sect
 
 def _answer(page: StudyPage, status: Status) -> list[Block]:
     """The headline, and what it means, unless the facts say it."""
-    return [Text(page.headline, "lead"), *(Text(line) for line in page.texts if line != words.expected(status))]
+    return [Text(page.headline, "lead"), *(Text(line) for line in page.texts if line and line != words.expected(status))]
 
 
 def _facts(page: StudyPage, status: Status) -> Grid:
@@ -76,10 +77,10 @@ def _checks(page: StudyPage) -> str:
 
 
 def _to_do(page: StudyPage, most: int) -> list[Section]:
-    """What to do about what is wrong, with the command that does it."""
-    lines = [Text(line) for one in page.remedies[:most] for line in remedy_lines(one)]
-    more = _rest(len(page.remedies) - len(page.remedies[:most]), "remedy", "remedies")
-    return [Section("What to do", [*lines, *more])] if lines else []
+    """What is wrong, what to do about it and the command that does it."""
+    parts = [Section(one.what, [Text(line) for line in remedy_lines(one)]) for one in page.remedies[:most]]
+    more = _rest(len(page.remedies) - most, "thing to do", "things to do")
+    return [*parts[:-1], Section(parts[-1].title, [*parts[-1].blocks, *more])] if parts else []
 
 
 def remedy_lines(one: Remedy) -> list[str]:
@@ -146,7 +147,7 @@ def pending(status: Status, utc: bool = False, most: int = SHOWN) -> list[Block]
         rows.append([str(row["query"]), row["mediator"], duration(row["age"]), until])
     header = ("open query", "mediator", "open for", "due")
     grid, more = Grid(header, rows, words=("mediator",)), len(status.pending) - most
-    return [grid, Text(f"and {more:,} more: gobetween pending lists all")] if more > 0 else [grid]
+    return [grid, Text(f"and {more:,} more")] if more > 0 else [grid]
 
 
 def notes(status: Status) -> Sequence[Block]:

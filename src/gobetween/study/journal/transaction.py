@@ -177,8 +177,8 @@ def worth_telling(events: Sequence[Event], state: StudyState, alarms: bool) -> I
         for alarm in state.learner.account(detectable=False).alarms:
             if alarm.raised:
                 about = {"about": f"alarm-{alarm.kind}-{alarm.subject}", "event": "alarm", "sentence": alarm.words}
-                remedies = [{"words": one.words, "command": one.command} for one in remedies_of(alarm)]
-                yield about | {"alarm": alarm.kind, "subject": alarm.subject, "breaks": alarm.breaks, "remedies": remedies}
+                what = {"alarm": alarm.kind, "subject": alarm.subject, "breaks": alarm.breaks}
+                yield about | what | {"remedies": remedies_of(alarm)}
 
 
 def due(state: StudyState, now: float) -> Iterator[tuple[str, dict[str, Any]]]:
