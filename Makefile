@@ -78,7 +78,8 @@ validity: .venv/dev ## statistical evidence at full size: docs/validity.md, docs
 stress: .venv/dev parts ## many more random examples, and what takes too long or breaks too much for every day: docs/stress.md
 	HYPOTHESIS_PROFILE=wild $(BIN)/python -m pytest tests/core/test_lower_bound.py tests/core/test_geometry.py tests/files/test_problem_file.py \
 		tests/core/test_rank_evidence.py tests/core/test_eprocess.py tests/core/test_questions.py tests/core/test_own_rules.py tests/core/test_overdispersion.py \
-		tests/core/test_game.py tests/core/test_lift_table.py tests/core/test_empirical_bernstein.py tests/simulation/test_experiment.py
+		tests/core/test_game.py tests/core/test_lift_table.py tests/core/test_empirical_bernstein.py tests/simulation/test_experiment.py \
+		tests/core/test_guess.py tests/core/test_unknown_sigma.py tests/logs/test_log_questions.py tests/study/test_resolution.py tests/test_one_voice.py
 	GOBETWEEN_EXAMPLES=300 $(BIN)/python -m pytest tests/service/test_schema.py
 	$(BIN)/python -m pytest tests/stress
 

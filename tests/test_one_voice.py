@@ -218,6 +218,7 @@ def test_counts_that_vary_too_much_are_the_headline_of_learner_study_and_log() -
     assert fair.alarms[0].words.startswith("No sign that rewards vary more than Poisson counts do")
 
 
+@pytest.mark.plain
 def test_a_saved_poisson_learner_raises_the_same_alarms() -> None:
     one = gb.Learner(["a", "b"], {"m": None}, family="poisson", delta=0.05)
     for i in range(20):

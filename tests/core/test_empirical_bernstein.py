@@ -157,6 +157,7 @@ def test_rewards_at_the_ends_cost_hardly_more(means: list[float]) -> None:
     assert ours <= 1.05 * before
 
 
+@pytest.mark.plain
 def test_engine_and_learner_take_the_same_steps() -> None:
     """Also when the learner is saved and resumed on the way."""
     policies = [[0.6, 0.3, 0.1], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6]]

@@ -101,6 +101,7 @@ def test_false_claims_at_ties() -> None:
             assert exact_interval(wrong, runs, 0.999)[0] <= alpha
 
 
+@pytest.mark.plain
 def test_engine_and_learner_take_the_same_steps() -> None:
     problem = gb.Problem([1.5, 0.5, 0.0], POLICIES, family=gb.Gaussian(sigma=None, expected=1.0))
     same_steps(problem, gb.Pursuit(), gb.EProcess(), 0.05, most=600 if ENABLED else 60)

@@ -134,6 +134,7 @@ def test_questions_that_do_not_fit_are_refused_by_every_path(question: Any, fami
             call(log, family=family, question=question)
 
 
+@pytest.mark.plain
 def test_a_replay_answers_the_question() -> None:
     log = table(600, 2, FAR)
     found = gb.replay_logs(log, question=gb.TopM(2), runs=6)
