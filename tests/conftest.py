@@ -15,6 +15,7 @@ from quick import is_quick
 from strategies import WILD
 
 from gobetween.core.ground.jit import ENABLED
+from gobetween.study.learner import forecast
 
 pytest_plugins = ["study_parts"]
 FOLDER = Path(__file__).parent
@@ -87,6 +88,13 @@ def the_jit_is_chosen_anew() -> Iterator[None]:
         os.environ.pop("GOBETWEEN_JIT", None)
     else:
         os.environ["GOBETWEEN_JIT"] = before
+
+
+@pytest.fixture(autouse=True, scope="session")
+def forecasts_start_no_process() -> None:
+    """Without the JIT a long forecast is left to a process that compiles: here for every family, which would take minutes."""
+    if not ENABLED:
+        forecast.WORK = forecast.PLAIN
 
 
 @pytest.fixture(scope="session")
