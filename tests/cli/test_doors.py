@@ -24,6 +24,21 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "a folder as a problem": (("plan", "folder"), "folder: is a folder: name a file in it"),
     "many arms": (("plan", "arms.toml"), "arms.toml: 60,000 arms and 0 mediators are too many: at most 25,000,000 pairs"),
     "many mediators": (("plan", "mediators.toml"), "6,000 mediators are too many to compare each with all others"),
+    **{
+        f"a pipe as a store: {words[0]}": ((*words, "--study", "pipe"), "pipe: is a pipe, which may never end")
+        for words in (("status",), ("ask",), ("doctor",), ("backup", "new.sqlite"), ("token", "list"))
+    },
+    "a pipe as a backup": (("restore", "pipe", "--study", "s.sqlite"), "pipe: is a pipe, which may never end"),
+    "a pipe as results": (("experiment", "export", "pipe", "--csv", "-"), "pipe: is a pipe, which may never end"),
+    "a socket as a store": (("status", "--study", "socket"), "socket: is a socket: name a file"),
+    "runs without an end": (
+        ("simulate", "s.toml", "--runs", "1000000000000"),
+        "1,000,000,000,000: are too many at once: at most 11,111,111 here",
+    ),
+    "replays without an end": (
+        ("logs", "replay", "good.csv", "--runs", "1000000000000"),
+        "are too many at once: at most 100,000,000 here",
+    ),
     "a pipe as answers": (("tell", "--csv", "pipe", "--study", "s.toml"), "pipe: is a pipe, which may never end"),
     "a device as answers": (("tell", "--csv", "/dev/zero", "--study", "s.toml"), "/dev/zero: is a device: name a file"),
     "a pipe as names": ((*LOG, "good.csv", "--map", "pipe"), "pipe: is a pipe, which may never end"),

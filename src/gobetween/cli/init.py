@@ -163,6 +163,8 @@ def _read(path: Path, log: LogArguments) -> StartingLog:
     from gobetween.study.spec.spec import StudySpec
 
     spec = StudySpec.from_toml(path) if path.exists() else None
+    if spec is not None:
+        spec.new_learner().state.check_unguessed()
     said: Any = (
         log.arguments() if spec is None else {name: getattr(spec.design, name) for name in ("family", "delta", "question")}
     )

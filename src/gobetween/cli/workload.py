@@ -26,6 +26,8 @@ def small_study(path: Path) -> bool:
     """Is the study of a study.toml small, or every one of a SQLite file? Of other stores that is not known beforehand."""
     if path.suffix == ".toml":
         return path.is_file() and small_problem(read_toml(path))
+    if not path.is_file():  # a pipe would be waited for
+        return False
     import sqlite3
 
     try:

@@ -68,7 +68,8 @@ def simulate(
     """
     stopping = as_stopping(stopping).guessing(guess)
     job = new_job(problem, sampling, stopping, deltas, seed, max_steps, declared, question)
-    check_whole({"runs": (runs, 1), "workers": (1 if workers is None else workers, 1)})
+    check_whole({"workers": (1 if workers is None else workers, 1)})
+    check_runs(runs, len(job.deltas) * (problem.K + problem.E))
     chunks = [range(first, min(first + CHUNK, runs)) for first in range(0, runs, CHUNK)]
 
     parts: dict[range, Runs] = {}
@@ -170,6 +171,17 @@ def check_whole(numbers: dict[str, tuple[Any, int]]) -> None:
     for name, (value, least) in numbers.items():
         if not is_whole(value) or value < least:
             raise ProblemError(f"{name} = {value!r}: must be a whole number, {least} or more")
+
+
+#: Numbers that the runs of one call may come to, about a gigabyte: one for each run, δ, arm and mediator.
+MOST_NUMBERS = 100_000_000
+
+
+def check_runs(runs: Any, numbers: int = 1) -> None:
+    """Refuse what is no number of runs, and more than memory holds; `numbers`: of each run."""
+    check_whole({"runs": (runs, 1)})
+    if runs * numbers > MOST_NUMBERS:
+        raise ProblemError(f"runs = {runs:,}: are too many at once: at most {MOST_NUMBERS // numbers:,} here")
 
 
 def run_chunk(job: Job, chunk: range) -> Runs:

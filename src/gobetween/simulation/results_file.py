@@ -13,7 +13,7 @@ import numpy as np
 from gobetween import __version__
 from gobetween.core.ground.types import Ints
 from gobetween.errors import Fix, ResultsError
-from gobetween.files.paths import path_of
+from gobetween.files.paths import check_file, path_of
 from gobetween.simulation.engine import CHUNK
 from gobetween.simulation.runs import Runs
 
@@ -50,8 +50,7 @@ class ResultsFile:
     @contextmanager
     def read(cls, path: str | PathLike[str]) -> "Iterator[ResultsFile]":
         """Open to read; the file must be there."""
-        if not path_of(path).is_file():
-            raise ResultsError(f"{path}: no such file")
+        check_file(path_of(path), ResultsError)
         with _database(Path(path), "ro") as database:
             results = cls(Path(path), database)
             results._check_format()
@@ -159,6 +158,8 @@ def _database(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
     """A connection whose failures are one sentence."""
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise ResultsError(f"{path}: {'is a folder' if path.is_dir() else 'its folder does not exist'}")
+    if path.exists():
+        check_file(path, ResultsError)
     try:
         database = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=60)
         try:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from os import PathLike, cpu_count
 
 from gobetween.errors import ResultsError
-from gobetween.simulation.engine import CHUNK, Job, check_whole, halting, run_chunk
+from gobetween.simulation.engine import CHUNK, Job, check_runs, halting, run_chunk
 from gobetween.simulation.executors import work_through
 from gobetween.simulation.grid import Experiment, read_experiment
 from gobetween.simulation.results_file import ResultsFile
@@ -47,8 +47,10 @@ def run_experiment(
     """
     grid = experiment if isinstance(experiment, Experiment) else read_experiment(experiment)
     if runs is not None:
-        check_whole({"runs": (runs, 1)})
+        check_runs(runs)
         grid = replace(grid, runs=runs)
+    for cell in grid.cells:
+        check_runs(grid.runs, len(cell.job.deltas) * (cell.job.problem.K + cell.job.problem.E))
     if executor is None:
         with ThreadPoolExecutor(cpu_count()) as threads:
             return run_experiment(grid, out, threads, in_flight=in_flight, progress=progress)

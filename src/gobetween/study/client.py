@@ -20,6 +20,7 @@ from gobetween.study.commands.verbs import Commands
 from gobetween.study.journal.events import Event
 from gobetween.study.journal.receipts import StudyQuery
 from gobetween.study.journal.record import PATIENCE
+from gobetween.study.spec.checks import check_number
 
 if TYPE_CHECKING:
     from gobetween.study.spec.spec import StudySpec
@@ -116,6 +117,12 @@ class Client(Commands):
 
     def events(self, after: int = 0, limit: int | None = None) -> Iterator[Event]:
         """Recorded events in order."""
+        check_number("after", after)
+        if limit is not None:
+            check_number("limit", limit)
+        return self._events(after, limit)
+
+    def _events(self, after: int, limit: int | None) -> Iterator[Event]:
         while limit is None or limit > 0:
             size = PAGE if limit is None else min(PAGE, limit)
             page = self._look(f"/events?after={after}&limit={size}")

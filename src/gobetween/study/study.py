@@ -25,7 +25,7 @@ from gobetween.study.journal.record import Store, present_spec
 from gobetween.study.journal.state import StudyState
 from gobetween.study.journal.transaction import Transaction, shown, state_now, state_of
 from gobetween.study.spec.changes import Changes, changes_to
-from gobetween.study.spec.checks import check_text, user_name
+from gobetween.study.spec.checks import check_number, check_text, user_name
 from gobetween.study.spec.spec import StudySpec
 from gobetween.study.status.status import Status, status_of
 
@@ -185,6 +185,7 @@ class Study(Commands):
 
     def view(self, last: int, past: Callable[[StudyState, Iterator[Event]], Any] | None = None) -> StudyMoment:
         """State, status and the last so many events, all of one moment; `past` is shown the state and all events."""
+        check_number("last", last)
         with self.store.reading(self.name) as record:
             state = state_now(record)
             events = list(record.events(max(0, record.seq - last))) if last else []
@@ -225,6 +226,12 @@ class Study(Commands):
 
     def events(self, after: int = 0, limit: int | None = None) -> Iterator[Event]:
         """Recorded events in order."""
+        check_number("after", after)
+        if limit is not None:
+            check_number("limit", limit)
+        return self._events(after, limit)
+
+    def _events(self, after: int, limit: int | None) -> Iterator[Event]:
         with self.store.reading(self.name) as record:
             yield from record.events(after, limit)
 

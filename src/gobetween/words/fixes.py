@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 PYTHON: Mapping[str, str] = {
     "again": "if it is another answer, pass again=True",
+    "as-guess": "count nothing of them, for they may be in it already, or leave the guess out",
     "back": "back(mediator) marks someone as back",
     "budget": "call edit(spec) with a larger budget, then resume()",
     "cancel": "cancel({}) withdraws it",
@@ -61,6 +62,7 @@ FILE: Mapping[str, str] = {
 SHELL: Mapping[str, str] = {
     **PYTHON,
     "again": "if it is another answer, add --again",
+    "as-guess": "begin from the log with --as-guess and a new file, or leave the guess out",
     "back": "gobetween back NAME marks someone as back",
     "budget": "raise the budget in the study file, then gobetween resume",
     "cancel": "gobetween cancel {} withdraws it",

@@ -35,6 +35,7 @@ from gobetween.logs.reading.merging import all_batches
 from gobetween.logs.reading.options import LogKeywords, LogOptions, options_of
 from gobetween.logs.reading.reading import CodedRows, Reading, accepted
 from gobetween.logs.reading.sources import Source, check_sources, each_source
+from gobetween.simulation.engine import check_runs
 from gobetween.simulation.summary import mean_and_half_width
 from gobetween.simulation.worlds import stream
 
@@ -138,6 +139,7 @@ def replay(
     arms of a support of which no more is known.
     """
     K, E = len(rows.arms), len(rows.mediators)
+    check_runs(runs, K + E)
     if K < 2 and question.ways(K) < 1:
         raise LogError("a replay needs a log with at least two arms")
     if not sampling.live:
@@ -219,6 +221,7 @@ def replay_logs(
     <Replay: the rule stopped in 10 of 10 replays after 10 rows on average, δ = 0.05>
     """
     chosen, names = options_of(options), check_sources(sources)
+    check_runs(runs)
     rows, reading = read_rows(chosen, sources)
     who = default_sampling(chosen.question) if sampling is UNSAID else as_sampling(sampling)
     known = declared_policies(chosen, reading.stats)

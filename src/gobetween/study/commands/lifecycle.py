@@ -185,6 +185,7 @@ def absorb(verb: Absorb, tx: Transaction) -> Receipt:
     spec, stats = tx.state.spec, verb.stats
     if tx.record.seq:
         raise StudyError("a study begins from a log before anything else has happened")
+    tx.state.learner.state.check_unguessed()
     N_ea, S_ea = stats.aligned(spec.arms, spec.mediators)
     for mediator, row, counts in zip(spec.mediators, spec.cast.policies, N_ea, strict=True):
         for arm, p, count in zip(spec.arms, row, counts, strict=True):

@@ -20,6 +20,7 @@ from gobetween.core.stopping.rules import EProcess
 from gobetween.core.stopping.stopping_rule import StoppingRule, as_stopping
 from gobetween.core.verdict.evidence_report import Account, Evidence
 from gobetween.errors import ProblemError
+from gobetween.study.learner.collected import check_moments, counts_of, sums_of
 from gobetween.study.learner.design import Design, new_design
 from gobetween.study.learner.forecast import Forecast, forecast
 from gobetween.study.learner.progress import Progress, arms_html, progress_of
@@ -140,9 +141,12 @@ class Learner:
         They inform estimates and verdict, but are not queries of this learner. Only before the first query. spread: second
         moments [3, K], needed where σ is not known. silent: how often each mediator answered nothing [E]; that is not counted.
         """
-        counts, none = np.asarray(N_ea, np.int64), np.zeros(len(self.mediators), np.int64)
-        counts = np.column_stack([counts, none if silent is None else np.asarray(silent, np.int64)])
-        self.state.absorb(counts, np.asarray(S_a, np.float64), None, spread, None, ())
+        E, K = len(self.mediators), len(self.arms)
+        counts = counts_of(N_ea, "N_ea", (E, K), "answers of each mediator about each arm")
+        none = counts_of(np.zeros(E) if silent is None else silent, "silent", (E,), "a number for each mediator")
+        sums = sums_of(S_a, counts.sum(axis=0), self.cast, self.design.family)
+        moments = None if spread is None else check_moments(spread, K)
+        self.state.absorb(np.column_stack([counts, none]), sums, None, moments, None, ())
 
     def correct(self, number: int, mediator: str, old: Reply, new: Reply, *, accept_surprise: bool = False) -> None:
         """Replace an answer that was told by another; None is silence.
@@ -150,18 +154,21 @@ class Learner:
         A verdict is under review then: `done` is False until the evidence is enough for it again, or `ask` goes on to find one.
         The guarantee assumes that corrections are not chosen by their reward.
         """
-        self.state.replace(number, self._answer(mediator, old), self._answer(mediator, new, accept_surprise))
+        self._replace(number, self._answer(mediator, old), self._answer(mediator, new, accept_surprise))
 
     def void(self, number: int, mediator: str, old: Reply) -> None:
         """Take an answer out of the count, as if its query had been cancelled; None is silence. For a verdict see `correct`.
 
         The guarantee assumes that answers are not taken out because of their reward.
         """
-        self.state.replace(number, self._answer(mediator, old), None)
+        self._replace(number, self._answer(mediator, old), None)
 
     def move(self, number: int, mediator: str, to: str, answer: Reply, *, accept_surprise: bool = False) -> None:
         """An answer that was told for a mediator was another's: its query and its pull are counted there."""
-        self.state.replace(number, self._answer(mediator, answer), self._answer(to, answer, accept_surprise))
+        self._replace(number, self._answer(mediator, answer), self._answer(to, answer, accept_surprise))
+
+    def _replace(self, number: int, old: Answer, new: Answer | None) -> None:
+        self.state.replace(self.state.queries.answered(number, old, self.state.told.N_ea), old, new)
 
     def _answer(self, mediator: str, reply: Reply, accept_surprise: bool = True) -> Answer:
         return replied(self.cast, self.design.family, mediator, reply, accept_surprise)

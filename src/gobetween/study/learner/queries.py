@@ -10,7 +10,7 @@ from gobetween.core.ground.types import Ints
 from gobetween.core.problem.cast import Cast
 from gobetween.core.reward.family import Family
 from gobetween.errors import Fix, ProblemError
-from gobetween.export import choose
+from gobetween.export import choose, is_whole
 from gobetween.names import as_declared
 
 Reply = tuple[str, float] | None  # an arm and its reward, by name; None is silence
@@ -62,6 +62,16 @@ class Queries:
             raise TellError(f"query {number!r} {'has already been answered or cancelled' if known else 'was never asked'}")
         return number, self.open[number]
 
+    def answered(self, number: Any, old: Answer, N_ea: Ints | None) -> int:
+        """The number of an answer that was told; refused where it cannot have been."""
+        if not is_whole(number) or not 0 <= number < self.issued or number in self.open:
+            raise TellError(
+                f"query {number!r} {'is still open' if is_whole(number) and number in self.open else 'was never asked'}"
+            )
+        if (N_ea is not None and N_ea[old.e, old.a] < 1) or self.waiting.get(int(number), old) != old:
+            raise TellError(f"query {number} was not answered so: name the answer that was told before")
+        return int(number)
+
     def resolve(self, number: int, answer: Answer | None) -> list[tuple[int, Answer]]:
         """Take an answer, or None for a cancelled query; what can be counted now, with its numbers."""
         if not self.in_order:
@@ -97,6 +107,8 @@ def place(name: object, names: tuple[str, ...], what: str) -> int:
 
 def replied(cast: Cast, family: Family, mediator: str, reply: Reply, accept_surprise: bool = True) -> Answer:
     """The answer that a mediator gave; None is silence."""
+    if reply is not None and len(reply) != 2:
+        raise TellError(f"{reply!r} is no answer: give a pair of arm and reward, or None for silence")
     arm, reward = reply or (None, None)
     return answer_of(cast, family, place(mediator, cast.mediators, "mediator"), arm, reward, reply is None, accept_surprise)
 

@@ -18,7 +18,7 @@ from gobetween.core.ground.types import Bools, Floats, Ints
 from gobetween.core.problem.cast import Cast, check_names
 from gobetween.core.run.loops import observe
 from gobetween.core.verdict.evidence_report import Account, account, likeliest
-from gobetween.errors import ProblemError
+from gobetween.errors import Fix, ProblemError
 from gobetween.study.learner.checkpoints import Checkpoints
 from gobetween.study.learner.design import Design
 from gobetween.study.learner.ledger import Ledger, new_ledgers
@@ -113,6 +113,7 @@ class LearnerState:
         """
         if self.queries.issued:
             raise ProblemError("what was collected before must be counted before the first query")
+        self.check_unguessed()
         for ledger in (self.told, self.counted):
             ledger.absorb(N_ea, S_a, S_ea, spread)
         self.decision.claim = claim
@@ -123,6 +124,11 @@ class LearnerState:
             self.planner.sampler.reestimate(self.seen, int(e))
         self.planner.sampler.replan(self.told.family, self.seen)
         self.decision.look(len(self.cast.arms), 0.0)
+
+    def check_unguessed(self) -> None:
+        """Refuse to count rows that a guess of the means may have been made from: it would count them twice."""
+        if getattr(self.design.stopping, "guess", None) is not None:
+            raise ProblemError("the guess may follow these rows", fix=Fix("as-guess"))
 
     def forget_policies(self) -> None:
         """Watch no more whether mediators choose the same all the time."""

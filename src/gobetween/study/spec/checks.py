@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gobetween.errors import StudyError
-from gobetween.export import is_number, meant_number
+from gobetween.export import is_number, is_whole, meant_number
 from gobetween.files.cells import NumberFormat
 from gobetween.names import folded
 
@@ -32,6 +32,12 @@ def reward_of(text: str | None) -> float | None:
     if found != found and text.strip().lower().lstrip("+-") != "nan":
         raise StudyError(f"reward {text!r} is not a number{meant_number(text) or ': write one, or a word such as yes or no'}")
     return found
+
+
+def check_number(what: str, value: Any) -> None:
+    """Refuse what is no number of events."""
+    if not is_whole(value) or not 0 <= value < 2**62:
+        raise StudyError(f"{what} = {value!r}: must be a whole number, 0 or more, less than 2^62")
 
 
 def check_text(what: str, value: Any, longest: int = LONGEST) -> None:

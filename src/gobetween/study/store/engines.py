@@ -13,6 +13,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import NullPool, QueuePool
 
 from gobetween.errors import Fix, StoreError, without_passwords
+from gobetween.files.paths import check_file
 
 BUSY = 120.0  # seconds that a writer waits for its turn in a SQLite file
 POOL: dict[str, Any] = {"poolclass": QueuePool, "pool_size": 16, "max_overflow": -1}  # threads bound it: none waits for others
@@ -29,6 +30,8 @@ def engine_of(where: str, create: bool, pooled: bool = False) -> tuple[Engine, s
             raise StoreError(f"{path}: is a folder, not a store")
         if not path.absolute().parent.is_dir():
             raise StoreError(f"{path}: its folder does not exist")
+        if path.exists():
+            check_file(path, StoreError)
         if not create and not path.is_file():
             raise StoreError(f"{path}: there is no such store", fix=Fix("create"))
         if create:
