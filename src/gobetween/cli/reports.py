@@ -72,12 +72,12 @@ def export(call: Call, to_csv: str | None, jsonl: str | None) -> None:
     for option, path in (("--csv", to_csv), ("--jsonl", jsonl)):
         check_target(path, option, call.where)
     study, written = call.open(view=True), {}
-    from gobetween.study.study import csv_blocks
+    from gobetween.study.query_export import csv_blocks
 
     if to_csv:
         with target(to_csv, "--csv", 0o600) as stream:
             written["csv"] = 0
-            for rows, text in csv_blocks(study):
+            for rows, text in csv_blocks(study.export()):
                 stream.write(text)
                 written["csv"] += rows
     if jsonl:

@@ -24,8 +24,9 @@ from gobetween.study.commands.commands import command_of
 from gobetween.study.commands.study_verbs import STUDY
 from gobetween.study.commands.verb import Verb
 from gobetween.study.commands.verbs import ASKING, LIFECYCLE, Ask
+from gobetween.study.query_export import csv_blocks
 from gobetween.study.spec.spec import parse_study
-from gobetween.study.study import Study, csv_blocks
+from gobetween.study.study import Study
 
 router = APIRouter(prefix="/api/v1", responses=models.REFUSALS, route_class=WriterRoute)
 ONE = "/studies/{study}"
@@ -131,7 +132,7 @@ def events(
 @router.get(f"{ONE}/export.csv", tags=["looking"], response_class=Response, responses=_content("text/csv"))
 async def export_csv(on: StudyDep) -> Response:
     """One row for each query."""
-    return await _file((text for _, text in csv_blocks(on.study)), "text/csv", f"{on.served.slug}.csv")
+    return await _file((text for _, text in csv_blocks(on.study.export())), "text/csv", f"{on.served.slug}.csv")
 
 
 @router.get(f"{ONE}/export.jsonl", tags=["looking"], response_class=Response, responses=_content("application/x-ndjson"))

@@ -1,14 +1,10 @@
 """A live study: the learner behind a store that loses nothing. Commands make events; a transaction records them or nothing."""
 
-import csv
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from io import StringIO
-from itertools import islice
-from operator import itemgetter
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar, cast
+from typing import Any, TypeVar
 
 from gobetween.errors import StudyError
 from gobetween.export import data_frame
@@ -24,6 +20,7 @@ from gobetween.study.journal.receipts import Receipt, StudyQuery
 from gobetween.study.journal.record import Store, present_spec
 from gobetween.study.journal.state import StudyState
 from gobetween.study.journal.transaction import Transaction, shown, state_now, state_of
+from gobetween.study.query_export import ExportedQuery, exported
 from gobetween.study.spec.changes import Changes, changes_to
 from gobetween.study.spec.checks import check_number, check_text, user_name
 from gobetween.study.spec.spec import StudySpec
@@ -42,18 +39,6 @@ class StudyMoment:
     events: list[Event]  # the last of them
     created: float | None
     past: Any  # what was made of all events
-
-
-class ExportedQuery(TypedDict):
-    """A query and what happened to it."""
-
-    query: int
-    mediator: str
-    status: str  # open, told, silent, cancelled, expired or voided
-    arm: str | None
-    reward: float | None
-    slot: int | None  # its place in the order in which answers are counted
-    worker: str | None
 
 
 class Study(Commands):
@@ -241,12 +226,9 @@ class Study(Commands):
             yield from record.lines()
 
     def export(self) -> Iterator[ExportedQuery]:
-        """One row for each query, in order: what was asked and what happened to it."""
+        """One row for each query, in order: what was asked, when, and what happened to it."""
         with self.store.reading(self.name) as record:
-            spec = StudySpec.from_dict(present_spec(record))
-            for row in record.rows():
-                arm = None if row.arm is None else spec.arms[row.arm]
-                yield cast(ExportedQuery, row.__dict__ | {"mediator": spec.mediators[row.mediator], "arm": arm})
+            yield from exported(record)
 
     def to_frame(self) -> Any:
         """`export` as a data frame of pandas, or of polars where only that is installed."""
@@ -265,22 +247,3 @@ class Study(Commands):
         from gobetween.study.doctor import examine
 
         return examine(self.store, self.name)
-
-
-COLUMNS = tuple(ExportedQuery.__annotations__)
-BLOCK = 1000
-
-
-def csv_blocks(study: Study) -> Iterator[tuple[int, str]]:
-    """How many rows, and their text; the header comes first, with none."""
-    in_order, rows = itemgetter(*COLUMNS), study.export()
-    yield 0, f"{','.join(COLUMNS)}\n"
-    while block := [[csv_safe(value) for value in in_order(row)] for row in islice(rows, BLOCK)]:
-        stream = StringIO()
-        csv.writer(stream, lineterminator="\n").writerows(block)
-        yield len(block), stream.getvalue()
-
-
-def csv_safe(value: Any) -> Any:
-    """Text that begins like a formula gets an apostrophe in front."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
