@@ -35,7 +35,7 @@ WITHIN = {
 LIBRARIES = {
     "numba": ("core/ground/jit.py",),
     "click": ("cli",),
-    "rich": ("cli",),
+    "rich": ("cli", "simulation/progress.py"),
     "sqlalchemy": ("study/store",),
     "alembic": ("study/store",),
     "psycopg": ("study/store",),

@@ -12,7 +12,7 @@ import click
 
 from gobetween.cli.plugins import ready
 from gobetween.cli.simulate import BUDGET, budget_of
-from gobetween.cli.terminal import bar, check_target, print_json, show_page, target
+from gobetween.cli.terminal import check_target, print_json, show_page, target
 from gobetween.errors import GoBetweenError, ResultsError
 from gobetween.export import numbered
 from gobetween.files.output import replacing
@@ -67,6 +67,7 @@ def run(
         raise ResultsError("--executor dask needs Dask: pip install 'gobetween[dask]'")
     ready()
     from gobetween.simulation.grid import read_experiment
+    from gobetween.simulation.progress import bar
     from gobetween.simulation.runner import run_experiment
 
     experiment = read_experiment(file)

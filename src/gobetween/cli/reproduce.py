@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from gobetween.cli.plugins import ready
-from gobetween.cli.terminal import bar, show_page
+from gobetween.cli.terminal import show_page
 from gobetween.errors import ResultsError
 
 
@@ -24,6 +24,7 @@ def command(tables: tuple[str, ...], runs: int | None, seed: int, out: str) -> N
     from gobetween.pages.reproduction import TITLE, sections, write_csv
     from gobetween.paper.reproduction import check, count_runs, reproduce
     from gobetween.paper.tables import TABLES
+    from gobetween.simulation.progress import bar
 
     names, folder = tables or tuple(TABLES), Path(out)
     check(names, runs)

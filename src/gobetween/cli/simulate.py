@@ -8,7 +8,7 @@ import click
 
 from gobetween.cli.plan import deltas_of, named, question_of
 from gobetween.cli.plugins import ready
-from gobetween.cli.terminal import bar, check_target, print_json, show_page, target
+from gobetween.cli.terminal import check_target, print_json, show_page, target
 from gobetween.cli.words import choice
 from gobetween.errors import SpecError
 from gobetween.export import numbered
@@ -62,6 +62,7 @@ def command(
     from gobetween.simulation.engine import MAX_STEPS, RUNS, simulate
     from gobetween.simulation.guess_worth import guess_worth
     from gobetween.simulation.plan import DELTAS
+    from gobetween.simulation.progress import bar
     from gobetween.simulation.summary import summarise
     from gobetween.words.verdict import question_words
 

@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
@@ -215,15 +215,3 @@ def _opened(path: str, flags: int) -> int:
     number = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
     os.set_blocking(number, True)
     return number
-
-
-@contextmanager
-def bar(runs: int, quiet: bool = False) -> Iterator[Callable[[int], None]]:
-    """A live bar on standard error, with the time that is left, when someone watches."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as shown:
-        task = shown.add_task("runs", total=runs)
-        yield lambda n: shown.advance(task, n)

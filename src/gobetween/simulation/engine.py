@@ -1,7 +1,7 @@
 """Simulation: the step in a compiled loop, many runs, one seed."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -32,6 +32,7 @@ from gobetween.errors import ProblemError
 from gobetween.export import choose, is_whole
 from gobetween.files.rules import word
 from gobetween.simulation.executors import work_through
+from gobetween.simulation.progress import Told, telling
 from gobetween.simulation.runs import Runs, together
 
 CHUNK = 8
@@ -48,7 +49,7 @@ def simulate(
     seed: int = 0,
     workers: int | None = None,
     max_steps: int = MAX_STEPS,
-    progress: Callable[[int], None] | None = None,
+    progress: Told = None,
     declared: ArrayLike | Mapping[str, Policy] | Sequence[Policy] | None = None,
     question: Question | str = BEST,
     guess: Guess | None = None,
@@ -56,10 +57,10 @@ def simulate(
     """Run a sampling and a stopping rule on a problem many times; one path serves every δ.
 
     The result depends on the seed alone, not on the number of workers (threads; by default one for each core). A run that has
-    not stopped after max_steps queries is censored. `progress` is told how many runs have just been finished. `declared`: the
-    policies that the sampling rule believes in, where they are not the true ones; of a mediator also a set of arms that it may
-    pull, or None, and the rest is estimated. `question`: what is asked about the arms, the best one unless said otherwise.
-    `guess`: what somebody expects of the arms, with the stopping rule.
+    not stopped after max_steps queries is censored. `progress`: True shows a bar in a terminal; a function is told how many
+    runs have just been finished. `declared`: the policies that the sampling rule believes in, where they are not the true
+    ones; of a mediator also a set of arms that it may pull, or None, and the rest is estimated. `question`: what is asked about
+    the arms, the best one unless said otherwise. `guess`: what somebody expects of the arms, with the stopping rule.
 
     >>> problem = gb.Problem([0.9, 0.2], [[0.7, 0.3], [0.3, 0.7]], family="bernoulli")
     >>> runs = gb.simulate(problem, "tracking", "e-process", deltas=[0.1, 0.01], runs=8, seed=1)
@@ -76,12 +77,11 @@ def simulate(
 
     def take(chunk: range, part: Runs) -> None:
         parts[chunk] = part
-        if progress:
-            progress(len(chunk))
+        tell(len(chunk))
 
     crew = min(workers or cpu_count() or 1, len(chunks))
     # threads also for one worker: the main one stays free to hear Ctrl-C
-    with ThreadPoolExecutor(crew) as pool, halting([job]):
+    with ThreadPoolExecutor(crew) as pool, halting([job]), telling(progress, runs) as tell:
         work_through(lambda chunk: pool.submit(run_chunk, job, chunk), chunks, 4 * crew, take)
     found = together(parts[chunk] for chunk in chunks)
     one, other = word(as_sampling(sampling)), word(as_stopping(stopping))

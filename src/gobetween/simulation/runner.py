@@ -13,6 +13,7 @@ from gobetween.errors import ResultsError
 from gobetween.simulation.engine import CHUNK, Job, check_runs, halting, run_chunk
 from gobetween.simulation.executors import work_through
 from gobetween.simulation.grid import Experiment, read_experiment
+from gobetween.simulation.progress import Told, telling
 from gobetween.simulation.results_file import ResultsFile
 from gobetween.simulation.runs import Runs, together
 
@@ -32,12 +33,13 @@ def run_experiment(
     *,
     runs: int | None = None,
     in_flight: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Told = None,
 ) -> None:
     """Run what the results file does not hold yet; each block is there wholly or not at all.
 
     executor: any `concurrent.futures.Executor` (Dask: `client.get_executor()`); by default threads, one for each core.
-    in_flight: how many blocks may be handed out at a time, which bounds memory. progress is told how many runs were finished.
+    in_flight: how many blocks may be handed out at a time, which bounds memory. progress: True
+    shows a bar in a terminal, a function is told how many runs were finished.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -54,8 +56,7 @@ def run_experiment(
     if executor is None:
         with ThreadPoolExecutor(cpu_count()) as threads:
             return run_experiment(grid, out, threads, in_flight=in_flight, progress=progress)
-    with ResultsFile.open(out, grid.to_dict(), grid.runs) as results:
-        tell = progress or (lambda n: None)
+    with ResultsFile.open(out, grid.to_dict(), grid.runs) as results, telling(progress, grid.runs * len(grid.cells)) as tell:
         tell(sum(sum(results.chunks(cell).values()) for cell in range(len(grid.cells))))
         with halting([cell.job for cell in grid.cells]):
             _run(grid, results, executor, in_flight or 4 * (cpu_count() or 1), tell)
