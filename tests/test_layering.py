@@ -40,7 +40,7 @@ LIBRARIES = {
     "alembic": ("study/store",),
     "psycopg": ("study/store",),
     "sqlite3": ("simulation/results_file.py", "cli/workload.py"),  # the size of a study, beforehand
-    "plotly": ("pages",),
+    "matplotlib": ("pages",),
     "jinja2": ("pages",),
     "markupsafe": ("pages", "service"),
     "segno": ("service", "cli"),
@@ -62,7 +62,10 @@ UPWARDS = {  # for the reader's convenience
     ("core/problem/problem.py", "files"),  # Problem.from_toml
     ("logs/analysis/report.py", "pages"),  # LogReport.report
     ("simulation/runs.py", "pages"),  # Runs.plot
+    ("core/bound/lower_bound.py", "pages"),  # LowerBound.plot
     ("simulation/comparison.py", "pages"),  # Comparison.plot
+    ("simulation/results.py", "pages"),  # Results.plot
+    ("study/learner/learner.py", "pages"),  # Learner.plot
     ("study/study.py", "pages"),  # Study.report
 }
 FILES = sorted(SOURCE.rglob("*.py"))

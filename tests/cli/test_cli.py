@@ -34,7 +34,16 @@ def test_plan_of_experiment_1() -> None:
     done = run("plan", EXAMPLES / "experiment1.toml")
     assert done.returncode == 0
     assert done.stderr == ""
-    for text in ("Experiment 1", "73.2843 queries", "1.921 times", "52.24%", "47.76%", "505.1", "█████"):
+    for text in (
+        "Experiment 1",
+        "At least 6 queries for a risk of 40%",
+        "73.2843 queries",
+        "1.92 times",
+        "52%",
+        "48%",
+        "505",
+        "█████",
+    ):
         assert text in done.stdout
 
 
@@ -47,7 +56,7 @@ def test_plan_of_experiment_2_names_the_twins() -> None:
 def test_plan_of_the_clinics_speaks_of_costs() -> None:
     done = run("plan", EXAMPLES / "clinics.toml", "--delta", "0.2")
     assert "share of cost" in done.stdout
-    assert "0.2 " in done.stdout
+    assert "for a risk of 20%" in done.stdout
     assert "(no answer)" in done.stdout
 
 
@@ -73,7 +82,7 @@ def test_json_has_the_documented_shape() -> None:
 def test_a_tie_is_said_in_words_and_null_in_json(tmp_path: Path) -> None:
     path = tmp_path / "tie.toml"
     path.write_text('[[arms]]\nname="a"\nmean=1\n[[arms]]\nname="b"\nmean=1\n[[arms]]\nmean=0\n')
-    assert "a and b share the best mean" in run("plan", path).stdout
+    assert "'a' and 'b' share the best mean" in run("plan", path).stdout
     data = plan(path)
     assert (data["status"], data["T_star"], data["best_arms"], data["targets"][0]["queries"]) == ("tie", None, ["a", "b"], None)
     assert data["mediators"][0]["query_share"] is None
@@ -136,7 +145,7 @@ def test_plain_ascii_terminals_are_no_problem() -> None:
 @pytest.mark.parametrize("columns", ["0", "5", "40"])
 def test_narrow_terminals_show_the_page(columns: str) -> None:
     done = run("plan", EXAMPLES / "experiment1.toml", COLUMNS=columns)
-    assert "52.24%" in done.stdout
+    assert "52%" in done.stdout
 
 
 def test_output_that_cannot_be_written_is_one_sentence() -> None:
@@ -159,7 +168,7 @@ def test_redundant_mediators_get_no_share(tmp_path: Path) -> None:
 def test_with_costs_the_page_does_not_promise_the_fewest_queries() -> None:
     page = run("plan", EXAMPLES / "clinics.toml").stdout
     assert "queries it pays for" in page
-    assert "(costs aside)" in page
+    assert "costs set aside" in page
 
 
 def simulate(*arguments: object) -> subprocess.CompletedProcess[str]:

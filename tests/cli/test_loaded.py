@@ -9,7 +9,7 @@ import pytest
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 LOG = str(EXAMPLES / "log.csv")
-TABLES = ("pandas", "polars", "plotly", "distributed")
+TABLES = ("pandas", "polars", "matplotlib", "distributed")
 NUMBERS = ("numpy", "numba", "scipy", "gobetween.core")
 STORES = ("sqlalchemy", "alembic", "psycopg")
 NO_STUDY = (*STORES, "gobetween.study", "gobetween.service", "gobetween.pages.study")

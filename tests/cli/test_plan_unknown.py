@@ -12,8 +12,10 @@ from click.testing import CliRunner, Result
 import gobetween as gb
 from gobetween.cli import gobetween
 from gobetween.cli.template import TEMPLATE
+from gobetween.core.bound.lower_bound import binary_kl
 from gobetween.files.problem import parse_spec
 from gobetween.pages.plan import cost_page
+from gobetween.words.numbers import amount
 
 FILE = TEMPLATE.format(store="")
 POLICY = re.compile(r"^policy = .*\n", re.MULTILINE)
@@ -44,10 +46,14 @@ def test_one_unknown_policy_has_a_figure_as_if_uniform_and_bounds(tmp_path: Path
         assert best * (1 - 1e-9) <= solved(NORTH, [share, 1 - share], costs=COSTS).T_star <= without * (1 + 1e-9)
     shown = plan(tmp_path, text, "--report", str(tmp_path / "report"))
     words = "How often 'South' chooses each arm is not known: this plan is as if it chose uniformly among the arms that it may pull."
-    bounds = f"Whatever its policy is, T* is at least {best:.6g} (the best case) and at most {without:.6g} (as without it)."
+    scale = binary_kl(0.05)
+    bounds = (
+        f"Whatever its policy is, the least expected cost is at least {amount(scale * best)} (the best case) and at most "
+        f"{amount(scale * without)} (as without it)."
+    )
     page = unescape(" ".join((tmp_path / "report/report.html").read_text().split()))
     cost = gb.make_plan(gb.Problem(MEANS, [NORTH], family="bernoulli", costs=[4.0])).bound.cost(0.05)
-    for said in (words, bounds, "best case", "worst case", f"{cost:,.1f}"):
+    for said in (words, bounds, "best case", "worst case", amount(cost)):
         assert said in " ".join(shown.stdout.split())
         assert said in page
 
@@ -82,4 +88,4 @@ def test_the_page_of_a_new_study_says_so_without_symbols() -> None:
     said = cost_page(made).texts[1]
     assert "this plan is as if each chose uniformly" in said
     least = made.supported.T_best * made.bound.cost(0.05) / made.bound.T_star
-    assert f"the least expected cost is at least {least:.6g} (the best case) and has no upper limit" in said
+    assert f"the least expected cost is at least {amount(least)} (the best case) and has no upper limit" in said

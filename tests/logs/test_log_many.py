@@ -17,7 +17,8 @@ from gobetween.core.run.log_scan import due
 from gobetween.core.verdict.evidence_report import arm_reports
 from gobetween.pages.blocks import Grid, Text
 from gobetween.pages.log import sections
-from gobetween.pages.log_tables import ELSEWHERE, TOP, arm_blocks, policy_blocks
+from gobetween.pages.log_tables import TOP, arm_blocks, policy_blocks
+from gobetween.words.log_page import ELSEWHERE
 from gobetween.words.logs import sentences
 
 pytestmark = pytest.mark.compiled

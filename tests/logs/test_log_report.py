@@ -73,5 +73,5 @@ def test_a_page(tmp_path: Path) -> None:
     page = found.report(tmp_path / "page")
     assert page == tmp_path / "page" / "report.html"
     text = page.read_text(encoding="utf-8")
-    assert f"Read: {path}, table" in text
+    assert f"{path}, table</td>" in text
     assert "already certain at row" in text

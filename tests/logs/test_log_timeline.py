@@ -102,9 +102,9 @@ def test_drift_is_drawn_where_the_alarm_puts_it_and_what_remains_is_said() -> No
     assert any(line.startswith("Still valid") for line in sentences(found))
     pictures = {block.name: block for section in sections(found, ()) for block in section.blocks if isinstance(block, Picture)}
     drawn = pictures["means-over-time"].figure
-    assert drawn.data[0].name == "c"
-    assert [shape.x0 for shape in drawn.layout.shapes] == [1536]
-    assert max(drawn.data[0].y) > 0.6
+    assert drawn.lines[0].name == "c"
+    assert drawn.at == [1536]
+    assert max(mean for _, mean in drawn.lines[0].points) > 0.6
     assert "shares-over-time-0" in pictures
 
 

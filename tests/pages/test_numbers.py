@@ -1,7 +1,6 @@
 """What tables, figures, notebooks and CSV show are the numbers that JSON has, each beside its own name."""
 
 import csv
-import html
 import io
 import re
 from collections.abc import Sequence
@@ -11,11 +10,13 @@ import numpy as np
 import pytest
 
 import gobetween as gb
+from gobetween.core.bound.lower_bound import binary_kl
 from gobetween.pages import log as log_page
 from gobetween.pages import log_tables
 from gobetween.pages import plan as plan_page
 from gobetween.pages.blocks import Grid, Picture, Section
 from gobetween.simulation.plan import make_plan
+from gobetween.words.numbers import amount, chance, percent, rate
 
 
 def table(sections: Sequence[Section], header: Sequence[str]) -> dict[str, list[str]]:
@@ -33,15 +34,9 @@ def picture(sections: Sequence[Section], name: str) -> Any:
     return figure
 
 
-def bars(figure: Any) -> list[dict[str, float]]:
-    """Name → length, of each series of a figure; the names that stand beside the axis are the same."""
-    ticks = dict(zip(figure.layout.yaxis.tickvals, figure.layout.yaxis.ticktext, strict=True))
-    found = []
-    for series in (one for one in figure.data if one.type == "bar"):
-        names = [html.unescape(name) for name in series.hovertext]
-        assert [ticks[place].replace("<br>", " ") for place in series.y] == names
-        found.append(dict(zip(names, np.asarray(series.x).tolist(), strict=True)))
-    return found
+def bars(figure: Any) -> tuple[dict[str, float], dict[str, float]]:
+    """Name → length of the bar, and name → place of the mark."""
+    return {mark.name: mark.value for mark in figure.marks}, {mark.name: mark.target for mark in figure.marks}
 
 
 @pytest.mark.parametrize("costs", [None, [4.0, 3.0, 2.5]])
@@ -53,28 +48,30 @@ def test_a_plan(costs: list[float] | None) -> None:
     data, parts = plan.to_dict(), plan_page.sections(plan, drawn=True)
     targets = {target["delta"]: (target["cost"], target["queries"]) for target in data["targets"]}
     assert all((cost != queries) == priced for cost, queries in targets.values())
-    rows = table(parts, ["delta (risk of a wrong answer)"])
+    rows = table(parts, ["risk of a wrong answer"])
     for delta, (cost, queries) in targets.items():
-        assert rows[f"{delta:g}"] == [*([f"{cost:,.2f}"] if priced else []), f"{queries:,.1f}"]
+        assert rows[chance(delta)] == [*([amount(cost)] if priced else []), amount(queries)]
     rows = table(parts, ["mediator", "share of queries"])
     shown = [re.findall("<td>(.*?)</td>", row) for row in re.findall("<tr>(.*?)</tr>", plan._repr_html_())[1:]]
     notebook = {name: cells for name, *cells in shown}
     assert any(0.0 < one["query_share"] < 1.0 for one in data["mediators"])
     for one in data["mediators"]:
         counts = [f"{one['query_share'] * queries:,.1f}" for _, queries in targets.values()]
-        share, cost_share = f"{one['query_share']:.2%}", f"{one['cost_share']:.2%}"
-        assert rows[one["mediator"]][:-1] == [share, *([cost_share] if priced else []), *counts]
+        share, asked = f"{one['query_share']:.2%}", [amount(one["query_share"] * queries) for _, queries in targets.values()]
+        both = [percent(one["query_share"]), *([percent(one["cost_share"])] if priced else [])]
+        assert rows[one["mediator"]] == [*both, *asked]
         assert notebook[one["mediator"]] == [*([f"{one['cost']:g}"] if priced else []), share, *counts]
     rows = table(parts, ["arm", "mean"])
     for one in data["arms"]:
-        assert rows[one["arm"]][:2] == [f"{one['mean']:.10g}", f"{one['pull_share']:.2%}"]
-    rows, (without, *_) = table(parts, ["mediator", "T* without it"]), bars(picture(parts, "worth"))
+        assert rows[one["arm"]] == [rate(one["mean"]), percent(one["pull_share"])]
+    rows, (without, _) = table(parts, ["mediator", f"{data['unit']} without it"]), bars(picture(parts, "worth"))
+    scale = binary_kl(0.2)
     for one in data["what_if"]["mediators"]:
         changed = [one["T_half_cost"], one["T_twice_cost"]] if rows[one["mediator"]][1] else []
         for cell, value in zip(rows[one["mediator"]], [one["T_without"], *changed], strict=False):
-            assert float(cell.replace(",", "")) == pytest.approx(value, rel=0.01)
-        assert rows[one["mediator"]][-1] == f"{one['query_worth']:.4g}"
-        assert without[one["mediator"]] == pytest.approx(one["T_without"])
+            assert float(cell.replace(",", "")) == pytest.approx(scale * value, rel=0.01)
+        assert rows[one["mediator"]][-1] == amount(one["query_worth"])
+        assert without[one["mediator"]] == pytest.approx(scale * one["T_without"])
 
 
 @pytest.fixture
@@ -99,7 +96,7 @@ def test_a_log(crowd: tuple[gb.LogReport, dict[str, list[Any]]]) -> None:
     assert len(shown) == 5
     assert list(shown) != [one["arm"] for one in data["arms"]][:5], "they are sorted"
     for name, (rows, estimate, _, still) in shown.items():
-        assert (rows, estimate) == (f"{arms[name]['pulls']:,}", f"{arms[name]['estimate']:.4g}")
+        assert (rows, estimate) == (f"{arms[name]['pulls']:,}", rate(arms[name]["estimate"]))
         assert (still == "yes") == (name in data["in_play"])
         assert arms[name]["pulls"] == log["arm"].count(name)
     pulled, best = bars(picture(parts, "arms"))
@@ -112,11 +109,9 @@ def test_a_log(crowd: tuple[gb.LogReport, dict[str, list[Any]]]) -> None:
     acted, asked = bars(picture(parts, "mediators"))
     assert asked == pytest.approx(omega)
     assert acted == pytest.approx(dict(zip(data["mediators"], data["mixture"], strict=True)))
-    estimates = picture(parts, "estimates").data[0]
-    for i, name in enumerate(estimates.hovertext):
-        assert estimates.x[i] == arms[name]["estimate"]
-        ends = estimates.x[i] - estimates.error_x.arrayminus[i], estimates.x[i] + estimates.error_x.array[i]
-        assert ends == pytest.approx((arms[name]["low"], arms[name]["high"]))
+    for mark in picture(parts, "estimates").marks:
+        assert (mark.value, mark.low, mark.high) == tuple(arms[mark.name][key] for key in ("estimate", "low", "high"))
+        assert mark.colour == f"c{data['arms'].index(arms[mark.name])}"
 
 
 def test_the_csv_of_a_log(crowd: tuple[gb.LogReport, dict[str, list[Any]]]) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 import gobetween as gb
 from gobetween.pages import plan as plan_page
-from gobetween.pages.blocks import Grid, Picture, Section, Text
+from gobetween.pages.blocks import Card, Grid, Picture, Section, Text
 from gobetween.pages.html import render
 from gobetween.pages.runs import summary_blocks
 from gobetween.pages.study import report as study_page
@@ -42,7 +42,7 @@ def test_a_row_that_begins_like_the_one_before_leaves_its_first_cell_empty() -> 
 def test_words_stand_left_and_numbers_right_in_html() -> None:
     page = render("t", [Section("", [Grid(("x", "y", ""), [("a", "1", "█")]), Grid((), [("name", "<fact>")])])])
     assert '<th>x</th><th>y</th><th class="words"></th>' in page
-    assert '<td>a</td><td>1</td><td class="words">█</td>' in page
+    assert '<td>a</td><td data-name="y">1</td><td class="words">█</td>' in page
     assert '<td class="words">name</td><td class="words">&lt;fact&gt;</td>' in page
     assert page.count("<thead>") == 1
 
@@ -51,15 +51,20 @@ def test_a_plan_is_a_page() -> None:
     parts = plan_page.sections(make_plan(PROBLEM, (0.1, 0.01)))
     assert [section.title for section in parts] == [
         "", "Least expected cost: no method does better on average", "How often to ask each mediator",
-        "What they will pull", "What each mediator is worth", "A new mediator", "If the means are closer together or farther apart",
-        "If an arm at most ε below the best will do (epsilon-best)", "",
+        "What they will pull", "What each mediator is worth, for a risk of 10%", "A new mediator",
+        "If the means are closer together or farther apart", "If an arm at most ε below the best will do (epsilon-best)",
+        "Who is not needed", "Theory",
     ]  # fmt: skip
-    facts, targets, mediators, arms, worths, gaps, tolerances = grids(parts)
+    targets, mediators, arms, worths, gaps, tolerances, theory = grids(parts)
+    (card,) = parts[0].blocks
+    assert isinstance(card, Card)
+    assert card.headline == "At least 15 queries for a risk of 10%"
     assert len(tolerances.rows) == 4
     assert [row[0] for row in worths.rows] == ["m", "n"]
     assert [row[0] for row in gaps.rows] == ["0.5 times", "0.75 times", "as guessed", "1.5 times", "2 times"]
-    assert [name for name, _ in facts.rows] == ["Rewards", "Best arm", "Hardest rival", "T*", "Price of mediation"]
-    assert [row[0] for row in targets.rows] == ["0.1", "0.01"]
+    assert [tile.key for tile in card.tiles] == ["Best arm, as guessed", "Least cost for 1%", "Ask most", "Price of mediation"]
+    assert [name for name, _ in theory.rows] == ["Rewards", "Hardest rival", "Price of mediation", "T*"]
+    assert [row[0] for row in targets.rows] == ["10%", "1%"]
     assert [row[0] for row in mediators.rows] == ["m", "n"]
     assert [row[0] for row in arms.rows] == ["<a>", "b"]
     assert "&lt;a&gt;" in render("plan", parts)
@@ -72,26 +77,30 @@ def test_a_plan_says_what_would_change_it() -> None:
     )
     parts = plan_page.sections(make_plan(ladder, (0.1,)), drawn=True)
     named = {part.title: part for part in parts}
-    worths = named["What each mediator is worth"].blocks[0]
+    _, worths, *_ = named["What each mediator is worth, for a risk of 10%"].blocks
     assert isinstance(worths, Grid)
     assert [row[:2] for row in worths.rows] == [["only one", "impossible"], ["other", "impossible"]]
     sentences = texts([named["A new mediator"]])
     assert "The best policy of a new mediator is arm" in sentences[0]
-    assert sentences[1].startswith("To halve T*, ")
+    assert sentences[1].startswith("To halve the number of queries, ")
     pictures = [block.name for part in parts for block in part.blocks if isinstance(block, Picture)]
-    assert pictures == ["worth", "risks"]
+    assert pictures == ["risk", "mediators", "arms", "worth", "gaps"]
     rare = make_plan(gb.Problem([1.0, 0.0], [[0.99, 0.01], [0.98, 0.02]], family=gb.Gaussian(1.0)))
     (part,) = (part for part in plan_page.sections(rare) if part.title == "A new mediator")
     assert texts([part])[1].endswith("is enough.")
     free = make_plan(gb.Problem([1.0, 0.0], [[0.5, 0.5]], family=gb.Gaussian(1.0)))
     (part,) = (part for part in plan_page.sections(free) if part.title == "A new mediator")
-    assert texts([part])[0] == "No new mediator lowers T* while a query costs as much as now."
+    assert texts([part])[0] == "No new mediator lowers the number of queries while a query costs as much as now."
     assert "would have to cost 0.5 of what one costs now or less" in texts([part])[1]
 
 
 def test_a_tie_is_one_sentence() -> None:
     (part,) = plan_page.sections(make_plan(gb.Problem([1.0, 1.0, 0.0], family=gb.Gaussian(1.0))))
-    assert texts([part]) == ["arm 1 and arm 2 share the best mean: no number of queries can tell which is best (T* = ∞)."]
+    (card,) = part.blocks
+    assert isinstance(card, Card)
+    assert [block.words for block in card.plain() if isinstance(block, Text)] == [
+        "'arm 1' and 'arm 2' share the best mean: no number of queries can tell which is best"
+    ]
 
 
 def test_runs_that_did_not_stop_are_told() -> None:

@@ -12,7 +12,9 @@ from parts import browser_page
 from test_experiment import GRID, OTHER, exported, run
 
 import gobetween as gb
-from gobetween.pages.comparison import comparison_sections, rule_comparison, sections
+from gobetween.pages.comparison import comparison_sections, sections
+from gobetween.pages.drawing import drawn
+from gobetween.pages.figures import rule_comparison
 from gobetween.simulation.comparison import contrast, paired
 from gobetween.simulation.results import load_results
 
@@ -179,24 +181,29 @@ def test_the_terminal_and_json_show_the_comparison(made: Path) -> None:
 
 
 def test_the_page_of_an_experiment_opens(made: Path) -> None:
-    names = {path.stem for path in (made / "page" / "figures").glob("*.html")}
-    assert names == {"times-1", "times-2", "ratios-1", "ratios-2"}
+    assert [path.name for path in (made / "page").iterdir()] == ["report.html"]
     with browser_page() as page:
         page.goto((made / "page" / "report.html").as_uri())
-        page.wait_for_function("document.querySelectorAll('.plotly .main-svg').length >= 4")
+        shown = page.eval_on_selector_all("figure", "figures => figures.map(figure => figure.id)")
+        assert {name.removeprefix("figure-") for name in shown} == {"times-1", "times-2", "ratios-1", "ratios-2"}
+        assert page.locator(".headline h2").inner_text().startswith("Least cost: tracking, e-process")
         assert page.locator("table").count() == 3
-        assert page.locator("#figure-ratios-1 .scatterlayer path").count() > 3
+        assert page.locator("#figure-ratios-1 circle").count() > 3
         assert page.complaints == []
         assert [url for url in page.requests if not url.startswith(("file:", "data:", "blob:"))] == []
 
 
 def test_the_figure_tells_risks_apart_and_shows_names_as_they_are(results: gb.Results) -> None:
     figure = rule_comparison(results.compare(), HOSTILE)
-    assert [trace.name for trace in figure.data] == ["δ = 0.4", "δ = 0.1", "baseline: tracking, e-process"]
-    assert len({trace.marker.symbol for trace in figure.data[:2]}) == 2
-    assert figure.layout.yaxis.ticktext[0] == "one: tracking, mine"
-    assert results.compare().on("two").plot().layout.yaxis.ticktext[0] == "tracking, mine"
-    assert "<script>" not in figure.layout.title.text
+    assert [mark.note for mark in figure.marks[:2]] == ["δ = 40%", "δ = 10%"]
+    assert len({mark.colour for mark in figure.marks}) == 2
+    assert figure.axis.name.endswith("tracking, e-process")
+    assert figure.marks[0].name == "one: tracking, mine"
+    (axes,) = results.compare().on("two").plot().axes
+    assert axes.get_yticklabels()[0].get_text() == "tracking, mine (δ = 40%)"
+    (axes,) = results.plot().axes
+    assert len(axes.get_yticklabels()) == 2 * len(results.cells)
+    assert "<script>" not in drawn(figure)
     assert [section.title for section in comparison_sections(results.compare())] == [
         "one: against tracking, e-process",
         "two: against tracking, e-process",
@@ -210,7 +217,7 @@ def test_one_cell_alone_has_nothing_to_compare(tmp_path: Path) -> None:
     results = gb.load_results(tmp_path / "r.sqlite")
     assert results.compare().differences == ()
     assert len(results.compare().to_frame()) == 0
-    assert len(sections(results)) == 2
+    assert [section.title for section in sections(results)] == ["", "", "Every cell"]
     assert results.runs() is results.cells[0].runs
 
 

@@ -55,14 +55,20 @@ def test_runs_as_a_frame(runs: gb.Runs) -> None:
     assert frame.N_e[3] == runs.N_e[1, 1].tolist()
 
 
+def drawn_bounds(runs: gb.Runs) -> list[float]:
+    """Where a figure has its marks."""
+    return [float(line.get_xdata()[0]) for line in runs.plot().axes[0].lines if line.get_marker() == "|"]
+
+
 def test_runs_draw_themselves_with_the_bound_on_queries(runs: gb.Runs) -> None:
-    box, bound = runs.plot().data
-    assert box.name == "pruned, paper"
-    assert list(bound.x) == [max(gb.lower_bound(PROBLEM).queries(delta), 1.0) for delta in (0.4, 0.1)]
+    bounds = [max(gb.lower_bound(PROBLEM).queries(delta), 1.0) for delta in (0.4, 0.1)]
+    assert drawn_bounds(runs) == bounds
+    names = [label.get_text() for label in runs.plot().axes[0].get_yticklabels()]
+    assert names == ["pruned, paper (δ = 40%)", "pruned, paper (δ = 10%)"]
     priced = gb.simulate(PRICED, deltas=[0.4, 0.1], runs=4, workers=1, max_steps=500)
-    assert list(priced.plot().data[1].x) == list(bound.x)  # a figure of queries: costs set aside
+    assert drawn_bounds(priced) == bounds  # a figure of queries: costs set aside
     for unbounded in (gb.Problem([0.9, 0.1], family="bounded"), gb.Problem([1.0, 1.0], family=gb.Gaussian(1.0))):
-        assert len(replace(runs, problem=unbounded).plot().data) == 1  # an envelope's T* bounds nothing, a tie's is infinite
+        assert drawn_bounds(replace(runs, problem=unbounded)) == []  # an envelope's T* bounds nothing, a tie's is infinite
 
 
 def test_blocks_are_put_together(runs: gb.Runs) -> None:

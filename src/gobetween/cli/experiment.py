@@ -105,8 +105,8 @@ def _workers(kind: str, workers: int | None, address: str | None) -> "Iterator[W
 
 def _check_folder(report_to: str) -> None:
     """Before hours of work: can the page be written?"""
-    if find_spec("plotly") is None:
-        raise ResultsError("--report needs plotly: pip install 'gobetween[plots]'")
+    if find_spec("jinja2") is None:
+        raise ResultsError("--report needs jinja2: pip install 'gobetween[plots]'")
     try:
         Path(report_to).mkdir(parents=True, exist_ok=True)
     except OSError as error:

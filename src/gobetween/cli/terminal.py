@@ -14,7 +14,7 @@ import click
 from gobetween.errors import ResultsError
 from gobetween.export import json_safe
 from gobetween.files.output import check_output, replacing
-from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
+from gobetween.pages.blocks import Block, Card, Grid, Picture, Section, Text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -103,6 +103,8 @@ def height(block: Block, width: int) -> int:
         return len(_folded(block.words, width))
     if isinstance(block, Picture):
         return 0
+    if isinstance(block, Card):
+        return sum(height(part, width) for part in block.plain())
     if block.header:
         return 1 + len(block.rows) if narrowest(block, False) <= width else sum(len(row) + 1 for row in block.rows)
     return len(facts(block, width))
@@ -120,7 +122,10 @@ def _folded(text: str, width: int, indent: str = "") -> list[str]:
 
 
 def _show_block(console: "Console", block: Block, ruled: bool) -> None:
-    if isinstance(block, Text):
+    if isinstance(block, Card):
+        for part in block.plain():
+            _show_block(console, part, ruled)
+    elif isinstance(block, Text):
         words = f"ALARM: {block.words}" if block.kind == "alarm" else block.words
         console.print(printable(words), style="dim" if block.kind == "note" else None, soft_wrap=not console.is_terminal)
     elif isinstance(block, Grid) and block.header and narrowest(block, ruled) > console.width:

@@ -1,7 +1,7 @@
 """The tables of a log: all of what is little, the top of what is much, with how much more there is."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -11,10 +11,11 @@ from gobetween.export import numbered
 from gobetween.logs.analysis.breakdown import MeanCell, PolicyShare, policy_shares
 from gobetween.logs.analysis.report import LogReport
 from gobetween.pages.blocks import Block, Grid, Text
+from gobetween.words.log_page import ELSEWHERE
 from gobetween.words.logs import any_of
+from gobetween.words.numbers import means_of, percent, rate
 
 TOP, TOP_MEDIATORS, TOP_ARMS = 25, 12, 8  # arms in a table, mediators in one, and arms of each of them
-ELSEWHERE = "which JSON and CSV have"
 
 
 def top_arms(found: LogReport) -> Sequence[ArmReport]:
@@ -31,10 +32,12 @@ def _height(arm: ArmReport) -> float:
 
 def arm_blocks(found: LogReport) -> list[Block]:
     """Arms with estimates and intervals; of many the first."""
-    still, rows = set(found.in_play), []
+    still, rows, text = set(found.in_play), [], means_of(found.law)
     for arm in top_arms(found):
-        estimate = "" if arm.estimate is None else f"{arm.estimate:.4g}"
-        rows.append((arm.arm, f"{arm.pulls:,}", estimate, _interval(arm.low, arm.high), "yes" if arm.arm in still else ""))
+        estimate = "" if arm.estimate is None else text(arm.estimate)
+        rows.append(
+            (arm.arm, f"{arm.pulls:,}", estimate, _interval(arm.low, arm.high, text), "yes" if arm.arm in still else "")
+        )
     header = ("arm", "rows", "estimate", "interval, always valid", "in play")
     if len(found.arms) <= TOP:
         return [Grid(header[:4], [row[:4] for row in rows])]
@@ -43,10 +46,10 @@ def arm_blocks(found: LogReport) -> list[Block]:
     return [Grid(header, rows, words=("in play",)), Text(words, "note")]
 
 
-def _interval(low: float, high: float) -> str:
+def _interval(low: float, high: float, text: Callable[[float], str]) -> str:
     if math.isinf(low) and math.isinf(high):
         return ""  # nothing is known
-    return " to ".join("…" if not math.isfinite(end) else f"{end:.4g}" for end in (low, high))
+    return " to ".join("…" if not math.isfinite(end) else text(end) for end in (low, high))
 
 
 def advice_blocks(found: LogReport) -> list[Block]:
@@ -54,17 +57,17 @@ def advice_blocks(found: LogReport) -> list[Block]:
     if len(found.advice) < 2:
         return []
     rows = [
-        (any_of(one.mediators), f"{one.share:.1%}", *_resampled(one.low, one.high, one.agree))
+        (any_of(one.mediators), percent(one.share), *_resampled(one.low, one.high, one.agree))
         for one in found.advice[:TOP_MEDIATORS]
     ]
-    header = ("whom to ask", "share of queries", "8 of 10 resamples", "agree")
+    header = ("whom to ask", "share of queries", "80% range", "agree")
     left = len(found.advice) - len(rows)
     more: list[Block] = [Text(f"and {left:,} more, {ELSEWHERE}", "note")] if left else []
-    return [Grid(header, rows, words=("8 of 10 resamples",)), *more]
+    return [Grid(header, rows, words=("80% range",)), *more]
 
 
 def _resampled(low: float | None, high: float | None, agree: float | None) -> tuple[str, str]:
-    return ("", "") if low is None or high is None or agree is None else (f"{low:.1%}–{high:.1%}", f"{agree:.0%}")
+    return ("", "") if low is None or high is None or agree is None else (f"{percent(low)}–{percent(high)}", percent(agree))
 
 
 def policy_blocks(found: LogReport) -> list[Block]:
@@ -77,7 +80,7 @@ def policy_blocks(found: LogReport) -> list[Block]:
     paying = np.array([cell for cell in cells if cell[1] < len(found.arms)], np.int64).reshape(-1, 2)
     means: dict[tuple[str, str | None], MeanCell] = {(cell["mediator"], cell["arm"]): cell for cell in found.means(paying)}
     keys = [(found.mediators[e], names[a]) for e, a in cells]
-    rows = [_cell(shares[key], means.get(key)) for key in keys]
+    rows = [_cell(shares[key], means.get(key), means_of(found.law)) for key in keys]
     grid = Grid(("mediator", "arm", "rows", "share of its rows", "mean", "interval, always valid"), rows, words=("arm",))
     left = int((counts > 0).sum() - sum(counts[cell] > 0 for cell in cells))
     if not left:
@@ -85,9 +88,9 @@ def policy_blocks(found: LogReport) -> list[Block]:
     return [grid, Text(f"and {numbered(left, 'more pair')} of mediator and arm, {ELSEWHERE}", "note")]
 
 
-def _cell(share: PolicyShare, mean: MeanCell | None) -> tuple[str, ...]:
-    part = f"{share['share']:.1%} ({share['low']:.1%}–{share['high']:.1%})"
-    paid = ("", "") if mean is None else (f"{mean['mean']:.4g}", _interval(mean["low"], mean["high"]))
+def _cell(share: PolicyShare, mean: MeanCell | None, text: Callable[[float], str]) -> tuple[str, ...]:
+    part = f"{rate(share['share'])} ({rate(share['low'])}–{rate(share['high'])})"
+    paid = ("", "") if mean is None else (text(mean["mean"]), _interval(mean["low"], mean["high"], text))
     return share["mediator"], share["arm"] or "(silence)", f"{share['rows']:,}", part, *paid
 
 
@@ -96,9 +99,3 @@ def _pulled(counts: Ints) -> list[int]:
     if len(counts) <= TOP_ARMS:
         return list(range(len(counts)))
     return [a for a in np.argsort(-counts, kind="stable")[:TOP_ARMS].tolist() if counts[a]]
-
-
-def cells_words(found: LogReport) -> str:
-    """What the intervals by mediator and arm mean."""
-    means = f"those of means hold for all mediators and arms at all times together with probability {1 - found.delta:g}"
-    return f"Shares of each mediator's rows have exact 95% intervals; {means}."

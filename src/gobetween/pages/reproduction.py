@@ -1,7 +1,7 @@
 """The reproduction as tables and figures, for the terminal, the page and the CSV file alike."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,38 +12,17 @@ from gobetween.core.bound.geometry import price_of_mediation
 from gobetween.core.bound.lower_bound import lower_bound
 from gobetween.core.problem.problem import Problem
 from gobetween.errors import ResultsError
-from gobetween.export import numbered
 from gobetween.files.output import replacing
-from gobetween.pages.blocks import Grid, Picture, Section, Text
-from gobetween.paper.reproduction import ReproducedColumn
+from gobetween.pages import figures
+from gobetween.pages.blocks import Block, Card, Grid, Picture, Section, Text, Tile
+from gobetween.paper.reproduction import ReproducedColumn, TableCell
 from gobetween.paper.tables import EXPERIMENT_1
+from gobetween.paper.trace import follow
+from gobetween.words import reproduction as words
+from gobetween.words.numbers import chance, percent
 
-TITLE = "Pure Exploration under Mediators' Feedback, reproduced"
 AGREEMENT = ("column", "δ", "ours ± 95%", "paper ±", "differs", "z (±)", "z (runs)", "bound")
 GAIN = ("column", "δ", "paper's rule", "ours ± 95%", "saved", "wrong", "bound", "ratio")
-NOTES = {
-    "table1": "z is the difference over its standard error: if the paper's printed ± are right, and if its 100 runs are right. "
-    "Both cannot be: one run deviates by hundreds of queries, so that the mean of 100 runs is known to ± 35 (TaS) up to "
-    "± 180 (Uniform), and the printed ± are 4 to 12 times smaller.",
-    "table2": "The paper names 13 risks and prints 12 rows; 1e-12 is ours alone. Its ± fit its 1,000 runs. It ran each δ "
-    "separately, so that its columns rise unevenly or fall; ours come from one path for all δ.",
-}
-
-
-def far_off(found: Sequence[ReproducedColumn], table: str) -> str:
-    """Cells that lie over 3 standard errors off, in words; empty if none does."""
-    cells = [cell for part in found if part.table.name == table for cell in part.cells if abs(cell.z_stated or 0.0) > 3.0]
-    if not cells:
-        return ""
-    names = ", ".join(f"{cell.column} at {cell.delta:g}" for cell in cells)
-    own = {("table2", "TaS-MF-k", 1e-6), ("table2", "TaS-MF-k", 1e-9)}
-    words = f" Over 3 standard errors off: {names}."
-    if {(cell.table, cell.column, cell.delta) for cell in cells} <= own:
-        words += (
-            " A straight line through the paper's other cells of that column misses 1e-6 and 1e-9 by 4.3 and 3.9 of its own "
-            "standard errors."
-        )
-    return words
 
 
 def _plus_minus(mean: float, half_width: float) -> str:
@@ -69,45 +48,53 @@ def agreement(found: Sequence[ReproducedColumn], table: str) -> Grid:
 
 def gain(found: Sequence[ReproducedColumn], table: str) -> Grid:
     """What our stopping rule saves against the paper's on the same paths, and our sampling rule beside the paper's."""
-    parts = {(part.column.name, part.rule): part for part in found if part.table.name == table}
     rows = [
         (
             ours.column, f"{ours.delta:g}", f"{theirs.mean:,.0f}", _plus_minus(ours.mean, ours.half_width),
             f"{1.0 - ours.mean / theirs.mean:.0%}", f"{ours.wrong / ours.runs:.2%}", f"{ours.bound:,.1f}",
             f"{ours.mean / ours.bound:.2f}",
         )
-        for (name, rule), part in parts.items()
-        if rule == "default"
-        for theirs, ours in zip(parts[part.column.beside or name, "paper"].cells, part.cells, strict=True)
+        for theirs, ours in _beside(found, table)
     ]  # fmt: skip
     return Grid(GAIN, rows)
 
 
 def sections(found: Sequence[ReproducedColumn], seed: int, seconds: float) -> list[Section]:
     """The page."""
-    runs = {part.table.title.split(":")[0]: part.cells[0].runs for part in found}
-    counts = " and ".join(f"{name} with {numbered(count, 'run')} of each column" for name, count in runs.items())
-    words = f"{counts}, seed {seed}, in {seconds:.1f} s of computing. The paper reports up to a day on 100 CPUs."
-    opening = Text(words, "lead")
-    parts = [Section("", [opening])]
+    parts = [Section("", [_card(found, seed, seconds)])]
     for table in dict.fromkeys(part.table.name for part in found):
         title = next(part.table.title for part in found if part.table.name == table)
-        parts.append(
-            Section(f"{title}: the paper's rule", [agreement(found, table), Text(NOTES[table] + far_off(found, table), "note")])
-        )
-        words = (
-            "The same sampling and the same random numbers, stopped by the e-process, which is proven (docs/stopping.md). "
-            "Pursuit with it is our default; beside it stands the paper's rule on the same problem."
-        )
-        parts.append(Section(f"{title}: our default rules", [Text(words), gain(found, table), *_distributions(found, table)]))
+        note = Text(words.NOTES[table] + words.far_off(found, table), "note")
+        parts.append(Section(f"{title}: the paper's rule", [agreement(found, table), note]))
+        ours: list[Block] = [Text(words.OURS), gain(found, table), *_distributions(found, table)]
+        parts.append(Section(f"{title}: our default rules", ours))
     parts.append(Section("Along one run", _one_run(seed)))
     parts.append(Section("The price of mediation", [_price()]))
     return parts
 
 
-def _distributions(found: Sequence[ReproducedColumn], table: str) -> list[Picture]:
-    from gobetween.pages.figures import ratio_to_bound, stopping_times
+def _card(found: Sequence[ReproducedColumn], seed: int, seconds: float) -> Card:
+    pairs = list(_beside(found))
+    wrong = max((ours for _, ours in pairs), key=lambda cell: cell.wrong / cell.runs / cell.delta, default=None)
+    tiles = [Tile("Cells beside the paper's", f"{len(words.compared(found)):,}", "each with its standard error")]
+    if wrong is not None:
+        default = [pair for pair in pairs if pair[0].column != pair[1].column and pair[1].delta == 0.1]
+        tiles.append(Tile(*words.saved_words(*(default or pairs)[0])))
+        note = f"the most beside its risk of {chance(wrong.delta)}, by our default rules"
+        tiles.append(Tile("Wrong answers", percent(wrong.wrong / wrong.runs), note))
+    tiles.append(Tile("Computing", f"{seconds:.0f} s", "the paper reports up to a day on 100 CPUs"))
+    return Card(words.headline(found), words.texts(found, seed, seconds), tiles)
 
+
+def _beside(found: Sequence[ReproducedColumn], table: str = "") -> Iterator[tuple[TableCell, TableCell]]:
+    """The paper's rule and ours on the same paths, or on the same problem."""
+    parts = {(part.table.name, part.column.name, part.rule): part for part in found if table in ("", part.table.name)}
+    for (own, name, rule), part in parts.items():
+        if rule == "default":
+            yield from zip(parts[own, part.column.beside or name, "paper"].cells, part.cells, strict=True)
+
+
+def _distributions(found: Sequence[ReproducedColumn], table: str) -> list[Picture]:
     parts = [part for part in found if part.table.name == table and part.column.name == "TaS-MF-k"]
     names = {"paper": "paper's rule", "default": "e-process"}
     bounds = {"": [cell.bound for cell in parts[0].cells]}
@@ -117,70 +104,40 @@ def _distributions(found: Sequence[ReproducedColumn], table: str) -> list[Pictur
         if part.table.name == table and (part.column.name.startswith("TaS-MF") or part.column.beside)
     }
     T_star = lower_bound(parts[0].column.problem).T_star
-    return [
-        Picture(
-            f"{table}-times",
-            stopping_times({names[part.rule]: part.runs for part in parts}, bounds, "Stopping times of TaS-MF-k"),
-            "Boxes hold the middle half of the runs, whiskers reach from 10% to 90%, the dashed line is the mean; the black "
-            "bar is the lower bound on the mean.",
-        ),
-        Picture(
-            f"{table}-ratio",
-            ratio_to_bound(curves, T_star, "Queries for each nat of certainty"),
-            "As δ falls, mean queries over ln(1/δ) fall toward T*, the limit for any rule.",
-        ),
-    ]
+    times = figures.stopping_times({names[part.rule]: part.runs for part in parts}, bounds, "Stopping times of TaS-MF-k")
+    ratio = figures.ratio_to_bound(curves, T_star, "Queries for each nat of certainty")
+    return [Picture(f"{table}-times", times, words.TIMES), Picture(f"{table}-ratio", ratio, words.RATIO)]
 
 
 def _one_run(seed: int) -> list[Picture]:
-    from gobetween.pages.figures import arm_shares, estimates, evidence, mediator_shares
-    from gobetween.paper.trace import follow
-
     problem = EXPERIMENT_1
     trace, bound = follow(problem, delta=0.1, seed=seed), lower_bound(problem)
+    asked, pulled = trace.N_e / trace.N_e.sum(), trace.N_a / trace.N_a.sum()
+    best = problem.policies.T @ bound.omega
+    means = figures.estimates(trace.arms, problem.means.tolist(), "Estimates when the paper's rule stopped")
     return [
+        Picture("evidence", figures.evidence(trace, "Evidence in the first run, δ = 10%"), words.EVIDENCE),
         Picture(
-            "evidence", evidence(trace, "Evidence in the first run, δ = 0.1"), "A rule stops when its line meets its threshold."
+            "mediator-shares", figures.mediator_shares(problem.mediators, asked, bound.omega, "Mediators asked"), words.ASKED
         ),
-        Picture(
-            "mediator-shares",
-            mediator_shares(problem.mediators, trace.N_e / trace.N_e.sum(), bound.omega, "Mediators asked"),
-            "Shares of queries by the time the paper's rule stopped, and those that the lower bound calls for.",
-        ),
-        Picture(
-            "arm-shares",
-            arm_shares(problem.arms, trace.N_a / trace.N_a.sum(), problem.policies.T @ bound.omega, "What they pulled"),
-            "Shares of pulls, and those that the optimal mediators would induce.",
-        ),
-        Picture(
-            "estimates",
-            estimates(trace.arms, problem.means.tolist(), "Estimates when the paper's rule stopped"),
-            "The intervals hold for all arms and all times together with probability 0.9. They are wider than what the "
-            "stopping rule needs: it compares two arms at a time.",
-        ),
+        Picture("arm-shares", figures.arm_shares(problem.arms, pulled, best, "What they pulled"), words.PULLED),
+        Picture("estimates", means, words.ESTIMATES),
     ]
 
 
 def _price() -> Picture:
-    from gobetween.pages.figures import mediation_price
-
-    mixing, seconds = np.linspace(0.0, 0.95, 20), np.linspace(0.75, 1.4, 14)
-    ratios = [
-        [
+    mixing = np.linspace(0.0, 0.95, 20).tolist()
+    curves = {
+        f"second arm {second}, best 1.5": [
             price_of_mediation(
                 Problem([1.5, second, 0.7, 0.5], (1.0 - x) * np.eye(4) + x * EXPERIMENT_1.policies, family=EXPERIMENT_1.family)
             ).ratio
             for x in mixing
         ]
-        for second in seconds
-    ]  # fmt: skip
-    figure = mediation_price(
-        mixing.tolist(), seconds.tolist(), ratios, "share of the paper's policies mixed into direct control",
-        "mean of arm 2 (the best has 1.5)", "T* with mediators over T* with direct control",
-    )  # fmt: skip
-    return Picture(
-        "price", figure, "1 means that acting through mediators costs nothing; at the right edge stand the paper's own."
-    )
+        for second in (0.75, 1.0, 1.2, 1.4)
+    }
+    figure = figures.mediation_price(mixing, curves, "share of the paper's policies mixed into direct control")
+    return Picture("price", figure, words.PRICE)
 
 
 def write_csv(found: Sequence[ReproducedColumn], path: Path) -> None:

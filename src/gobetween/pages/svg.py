@@ -109,6 +109,7 @@ def chart(
     words: str,
     goal: tuple[float, str] | None = None,
     end: Point | None = None,
+    ends: Sequence[Point] = (),
 ) -> Markup:
     """Lines through points whose coordinates are shares of the plot, each with the class that colours it."""
     parts = [element("line", x1="0%", x2="100%", y1=_down(y), y2=_down(y), class_="thread") for y, _ in y_ticks]
@@ -119,8 +120,8 @@ def chart(
     paths = (element("polyline", points=_points(points), class_=f"line {kind}") for points, kind in lines)
     plot = {"width": "100%", "height": HIGH, "viewBox": f"0 0 1000 {HIGH}", "preserveAspectRatio": "none"}
     parts.append(element("svg", Markup().join(paths), **plot))
-    if end is not None:
-        parts.append(element("circle", cx=across(end[0]), cy=_down(end[1]), r=5, class_="accent"))
+    for place in [*([] if end is None else [end]), *ends]:
+        parts.append(element("circle", cx=across(place[0]), cy=_down(place[1]), r=5, class_="accent"))
     parts += [element("text", text, x="0%", y=_down(y) - 5) for y, text in y_ticks if text]
     parts += [_label(x, HIGH + 18, text) for x, text in x_ticks]
     return picture(parts, HIGH + 24, words)
@@ -145,7 +146,11 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
     return [round(k * step, 12) for k in range(first, last + 1)]
 
 
-def keys(names: Sequence[str]) -> Markup:
-    """Which line is whose, in the order of colours."""
-    found = (Markup('<span><span class="key-dot c{}"></span>{}</span> ').format(i % 8, name) for i, name in enumerate(names))
+def keys(names: Sequence[tuple[str, str]]) -> Markup:
+    """Which line is whose: names and the classes that colour them."""
+    drawn = [
+        (element("svg", element("line", x1=0, x2=20, y1=5, y2=5, class_=f"line {kind}"), width=20, height=10), name)
+        for name, kind in names
+    ]
+    found = (Markup("<span>{}{}</span> ").format(line, name) for line, name in drawn)
     return Markup('<p class="keys">{}</p>').format(Markup().join(found))

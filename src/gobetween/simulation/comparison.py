@@ -84,10 +84,11 @@ class Comparison:
         return (*several, "rules", "delta", *(name for kind in kinds for name in (kind, "difference", "ratio"))), rows
 
     def plot(self) -> Any:
-        """Ratios to the baseline with their intervals, as a Plotly figure."""
-        from gobetween.pages.comparison import rule_comparison
+        """Ratios to the baseline with their intervals, as a Matplotlib figure."""
+        from gobetween.pages.figures import rule_comparison
+        from gobetween.pages.paper_figures import draw
 
-        return rule_comparison(self)
+        return draw(rule_comparison(self))
 
     def to_frame(self) -> Any:
         """One row for each difference, as a data frame of pandas or polars."""

@@ -15,7 +15,7 @@ from gobetween.export import choose, data_frame, html_table
 from gobetween.files.rules import parse_family
 from gobetween.simulation.comparison import Comparison, Difference, paired
 from gobetween.simulation.results_file import COLUMNS, ResultsFile
-from gobetween.simulation.runs import Runs, take
+from gobetween.simulation.runs import Runs, query_bounds, take
 from gobetween.simulation.summary import Summary, summary_table
 
 
@@ -103,6 +103,20 @@ class Results:
             both, ours, theirs = np.intersect1d(cell.numbers, base.numbers, return_indices=True)
             if len(both):
                 yield from paired(cell.problem, take(cell.runs, ours), take(base.runs, theirs))
+
+    def plot(self) -> Any:
+        """Distributions of τ of every cell, as a Matplotlib figure."""
+        from gobetween.pages.figures import stopping_times
+        from gobetween.pages.paper_figures import draw
+
+        several = len({cell.problem for cell in self.cells}) > 1
+        named = {f"{cell.problem}: {cell.runs.rules}" if several else cell.runs.rules: cell.runs for cell in self.cells}
+        bounds = {
+            name: least
+            for name, runs in named.items()
+            for least in query_bounds(runs.played, runs.deltas, runs.question).values()
+        }
+        return draw(stopping_times(named, bounds, self.title))
 
     def to_frame(self) -> Any:
         """One row for each cell, run and δ, as a data frame of pandas or polars; columns as in the export."""

@@ -94,12 +94,12 @@ class Runs:
         return summarise(self.played, self)
 
     def plot(self) -> Any:
-        """Distributions of τ beside the lower bound on its mean, as a Plotly figure."""
+        """Distributions of τ beside the lower bound on its mean, as a Matplotlib figure."""
         from gobetween.pages.figures import stopping_times
+        from gobetween.pages.paper_figures import draw
 
-        return stopping_times(
-            {self.rules: self}, query_bounds(self.played, self.deltas, self.question), f"{len(self.tau):,} runs"
-        )
+        bounds = query_bounds(self.played, self.deltas, self.question)
+        return draw(stopping_times({self.rules: self}, bounds, f"{len(self.tau):,} runs"))
 
     def to_frame(self) -> Any:
         """One row for each run and δ, as a data frame of pandas or polars."""

@@ -49,10 +49,18 @@ def answer_in_short(found: LogReport) -> str:
 
 def sentences(found: LogReport) -> list[str]:
     """The answer first, then what is missing, then the alarms."""
-    lines = [found.headline, *_claim(found)]
-    if not found.identified and found.broken is None:
-        lines += _missing(found)
-    lines += _traffic(found)
+    return [found.headline, *answer_texts(found), *_raised(found), *to_do(found), *conditions(found)]
+
+
+def answer_texts(found: LogReport) -> list[str]:
+    """Since when it is certain, or what is missing."""
+    missing = _missing(found) if not found.identified and found.broken is None else []
+    return [*_claim(found), *missing, *_traffic(found)]
+
+
+def conditions(found: LogReport) -> list[str]:
+    """What was looked for and not found, and what must be known about how the log was read."""
+    lines = []
     if not found.ordered:
         lines.append(
             "This log has no order (rows that stand for many, or a table that can be read only once and was counted in "
@@ -60,7 +68,7 @@ def sentences(found: LogReport) -> list[str]:
         )
     if found.never_pulled:
         lines.append(f"Never tried: {some(found.never_pulled)}. Nothing can be said about an arm that no mediator pulls.")
-    lines += [*_silence(found), *_alarms(found), *_to_do(found), *_over_time(found)]
+    lines += [*_silence(found), *no_signs(found.alarms, "row"), *_over_time(found)]
     if found.disorder is not None:
         where = f"{found.disorder.source} row {found.disorder.row}"
         lines.append(
@@ -73,7 +81,7 @@ def sentences(found: LogReport) -> list[str]:
 def account_sentences(found: LogReport) -> list[str]:
     """What must be known of a log whatever is made of it: raised alarms, silence, notes, rows that were left out."""
     broken = [] if found.broken is None else [found.headline]
-    return [*broken, *_raised(found), *_to_do(found), *_silence(found), *_how_read(found)]
+    return [*broken, *_raised(found), *to_do(found), *_silence(found), *_how_read(found)]
 
 
 def _how_read(found: LogReport) -> list[str]:
@@ -184,15 +192,11 @@ def _over_time(found: LogReport) -> list[str]:
     return lines
 
 
-def _alarms(found: LogReport) -> list[str]:
-    return [*_raised(found), *no_signs(found.alarms, "row")]
-
-
 def _raised(found: LogReport) -> list[str]:
     return [ALARM + line for line in raised_words(found.alarms, found.broken)]
 
 
-def _to_do(found: LogReport) -> list[str]:
+def to_do(found: LogReport) -> list[str]:
     """What to do about the alarms, once for each kind."""
     return list(dict.fromkeys(f"What to do: {one['words']}" for alarm in found.alarms for one in remedies_of(alarm, log=True)))
 

@@ -1,7 +1,12 @@
 """Numbers, ranges and times as people write them."""
 
 import math
+from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gobetween.core.reward.family import Family
 
 
 def about(x: float) -> str:
@@ -106,6 +111,16 @@ def due_words(seconds: float) -> str:
         return "It is overdue, and still welcome."
     left = ago(seconds).removesuffix(" ago")
     return f"Please answer within {'a minute' if left == 'just now' else left}."
+
+
+def means_of(family: "Family") -> Callable[[float], str]:
+    """How means are written in tables, in three digits: those of rewards 0 and 1 as percent, 26.3% or 0.463%."""
+    return rate if tuple(family.choices) == (0.0, 1.0) else amount
+
+
+def rate(share: float) -> str:
+    """A share in three digits."""
+    return f"{amount(100.0 * share)}%"
 
 
 def ago(seconds: float) -> str:

@@ -8,7 +8,7 @@ game, and its multipliers, the adversary's mixture over cuts, prove that; the be
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,6 +57,13 @@ class Bounds:
         known = () if self.status == "tie" else enumerate(self.problem.mediators)
         rows = [(name, *(f"{shares[e]:.2%}" for shares in columns.values())) for e, name in known]
         return html_table(repr(self), ("mediator", *columns), rows)
+
+    def plot(self) -> Any:
+        """Whom an optimal plan asks how often, as a Matplotlib figure."""
+        from gobetween.pages.figures import bound
+        from gobetween.pages.paper_figures import draw
+
+        return draw(bound(self, repr(self)))
 
     @property
     def unit(self) -> str:

@@ -11,6 +11,7 @@ from gobetween.core.alarm.alarm import Alarm
 from gobetween.export import numbered
 from gobetween.files.rules import word
 from gobetween.pages import svg
+from gobetween.pages.blocks import Tile
 from gobetween.pages.study.rows import arm_rows, mediator_rows, overdue, rewards_of
 from gobetween.pages.svg import Row
 from gobetween.study.journal.events import Event
@@ -25,18 +26,6 @@ from gobetween.words.numbers import ago, amount, certainty, chance, duration, mo
 from gobetween.words.study import reach_words
 
 DAY, SHOWN, EVENTS = 86400.0, 7, 100  # events that are shown, and that are looked through for the last answer of each mediator
-
-
-@dataclass(frozen=True)
-class Tile:
-    """One of the four."""
-
-    key: str
-    value: str
-    note: str
-    tone: str = ""
-    picture: str = ""
-    colour: int | None = None
 
 
 @dataclass(frozen=True)

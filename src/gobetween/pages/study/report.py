@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from gobetween.export import numbered, shortened
 from gobetween.pages import svg
 from gobetween.pages.blocks import Block, Grid, Picture, Section
+from gobetween.pages.charts import other
 from gobetween.pages.study.history import History, history, lines
 from gobetween.pages.study.page import StudyPage, study_page
 from gobetween.pages.study.rows import rewards_of
@@ -79,7 +80,7 @@ def over_time(past: History, utc: bool) -> list[Block]:
     series = lines(past)
     marks = [mark for mark in svg.ticks(0.0, max(counts[-1] for _, counts in series.values()), 4) if mark == int(mark)]
     drawn = [
-        ([((at - first) / whole, n / marks[-1]) for at, n in zip(times, counts, strict=True)], f"c{i % 8}")
+        ([((at - first) / whole, n / marks[-1]) for at, n in zip(times, counts, strict=True)], other(i))
         for i, (times, counts) in enumerate(series.values())
     ]
     dates = [(share, moment(first + share * whole, utc)[:16]) for share in (0.0, 1.0) if first < 1e11]
@@ -88,7 +89,7 @@ def over_time(past: History, utc: bool) -> list[Block]:
     return [
         Picture(
             "queries-time",
-            svg.keys(list(series)) + figure,
+            svg.keys([(name, other(i)) for i, name in enumerate(series)]) + figure,
             "Queries to each mediator so far, with answers that came unrequested.",
         )
     ]

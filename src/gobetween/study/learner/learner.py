@@ -285,6 +285,13 @@ class Learner:
         """
         return resolution_of(self.state, more)
 
+    def plot(self) -> Any:
+        """Estimates of the arms with their intervals, as a Matplotlib figure."""
+        from gobetween.pages.figures import estimates
+        from gobetween.pages.paper_figures import draw
+
+        return draw(estimates(self.progress.arms, title=self.progress.headline))
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, JSON-safe: a learner made from it asks exactly what this one would have asked."""
         return save(self.state)
