@@ -51,11 +51,17 @@ class GoBetweenError(ValueError):
     def __str__(self) -> str:
         return self.sentence()
 
-    def sentence(self, spell: Callable[[Where], str] = spelled, fixes: Mapping[str, str] = PYTHON) -> str:
-        """The whole in the words of a reader: how it spells places, and what it calls each fix."""
+    def sentence(
+        self, spell: Callable[[Where], str] = spelled, fixes: Mapping[str, str] = PYTHON, quote: Callable[[str], str] = str
+    ) -> str:
+        """The whole in the words of a reader: how it spells places, calls each fix, and quotes what that is about."""
         place = spell(self.where)
         told = f"{place} {self.what}" if place else self.what
-        return told if self.fix is None else f"{told}; {fixes[self.fix.name].replace('{}', self.fix.about)}"
+        return told if self.fix is None else f"{told}; {self._done(fixes[self.fix.name], quote)}"
+
+    def _done(self, words: str, quote: Callable[[str], str]) -> str:
+        about = "" if self.fix is None else self.fix.about
+        return words.replace("{!r}", repr(about)).replace("{}", quote(about))
 
 
 class ProblemError(GoBetweenError):

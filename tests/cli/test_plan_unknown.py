@@ -78,7 +78,7 @@ def test_nothing_known_of_any_mediator_has_no_upper_limit(tmp_path: Path) -> Non
 def test_a_mean_that_is_missing_is_refused(tmp_path: Path, text: str) -> None:
     refused = plan(tmp_path, text.replace("mean = 0.74\n", "")).exception
     assert isinstance(refused, gb.SpecError)
-    assert "arms[1].mean is missing: a plan needs a guess of each arm's mean" in str(refused)
+    assert "arms[1].mean is missing: plans and simulations need a guess of each arm's mean" in str(refused)
 
 
 def test_the_page_of_a_new_study_says_so_without_symbols() -> None:

@@ -195,7 +195,7 @@ def test_files() -> None:
     planned = parse_spec(FILE, "f", guess=True)
     assert planned.guessed == (1,)
     assert planned.problem.policies[1].tolist() == [0.0, 0.5, 0.5]
-    with pytest.raises(gb.SpecError, match=r"mediators\[1\].policy is missing: a plan needs how often"):
+    with pytest.raises(gb.SpecError, match=r"mediators\[1\].policy is missing: simulations need how often"):
         parse_spec(FILE, "f")
     for second, words in (
         ({"support": ["q"]}, "mediators[1].support[0] = 'q' is no arm: choose one of 'a', 'b', 'c'"),

@@ -296,7 +296,7 @@ def test_a_study_is_planned_and_made_from_a_form(page: Any, tmp_path: Path) -> N
             assert page.locator("[aria-invalid=true]").first.get_attribute("name").startswith(name[:8]), name
         _fill(page, right)
         page.get_by_role("button", name="What would it cost?").click()
-        page.get_by_text("a plan needs a guess of each arm's mean").wait_for()
+        page.get_by_text("plans and simulations need a guess of each arm's mean").wait_for()
         _fill(page, {"arm-1-mean": "0.3"})
         page.get_by_role("button", name="What would it cost?").click()
         page.get_by_role("heading", name="What it costs for each risk").wait_for()

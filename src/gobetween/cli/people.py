@@ -8,6 +8,7 @@ from gobetween.cli.terminal import printable
 from gobetween.cli.verb import Call, study_command
 from gobetween.cli.verbs import verb_command
 from gobetween.errors import StudyError
+from gobetween.export import meant_number
 from gobetween.study.commands.verbs import AddMediator, Declare, Rename
 
 POLICY = click.option("--policy", help="How often it pulls each arm: 0.8,0.2 in their order.")
@@ -74,7 +75,8 @@ def _number(option: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise StudyError(f"{option}: {text!r} is no number: write one for each arm, in their order, such as 0.8,0.2") from None
+        each = ": write one for each arm, in their order, such as 0.8,0.2"
+        raise StudyError(f"{option}: {text!r} is no number{meant_number(text) or each}") from None
 
 
 @verb_command(Rename)

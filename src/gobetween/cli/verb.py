@@ -4,6 +4,7 @@
 """
 
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import click
 from gobetween.cli.plugins import ready
 from gobetween.cli.terminal import printable, show
 from gobetween.cli.workload import small_study
-from gobetween.errors import Fix, GoBetweenError, StudyError
+from gobetween.errors import GoBetweenError, StudyError
 from gobetween.files.paths import path_of
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Call:
         try:
             return open_study(self.where, self.name, self.actor, take_over=False).check(spec)
         except GoBetweenError as error:
-            if error.fix != Fix("create"):
+            if error.fix is None or error.fix.name not in ("create", "other-study"):
                 raise
             return None
 
@@ -109,7 +110,13 @@ def study_command(name: str) -> Callable[[Callable[..., None]], click.Command]:
     def wrap(function: Callable[..., None]) -> click.Command:
         @wraps(function)
         def run(study: str | None, study_name: str | None, actor: str | None, as_json: bool, **rest: object) -> None:
-            function(Call(study, study_name, actor, as_json), **rest)
+            try:
+                function(Call(study, study_name, actor, as_json), **rest)
+            except GoBetweenError as error:
+                said = (("--study", study), ("--name", study_name))
+                options = "".join(f" {option} {shlex.quote(value)}" for option, value in said if value)
+                error.study_options = options  # type: ignore[attr-defined]  # for the commands that its sentence names
+                raise
 
         command = click.command(name)(run)
         for option in (

@@ -1,5 +1,7 @@
 """The words of the command line: errors with its own fixes, and help that lists the rules and families there are."""
 
+import re
+import shlex
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -9,12 +11,16 @@ from gobetween.cli.plugins import ready
 from gobetween.errors import GoBetweenError
 from gobetween.words.fixes import SHELL
 
+#: Commands on a study that a sentence names: the study that was meant belongs to them.
+_OF_STUDY = re.compile(r"\bgobetween (?!(?:init|logs|serve|plan|simulate|experiment|template)\b)(?:token )?[a-z]+(?:-[a-z]+)*")
+
 F = TypeVar("F", bound=Callable[..., None])
 
 
 def told(error: GoBetweenError) -> str:
     """What went wrong, for someone at the command line."""
-    return error.sentence(fixes=SHELL)
+    words, options = error.sentence(fixes=SHELL, quote=shlex.quote), getattr(error, "study_options", "")
+    return _OF_STUDY.sub(lambda found: f"{found[0]}{options}", words)
 
 
 def words_of(side: str) -> list[str]:

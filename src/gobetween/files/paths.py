@@ -27,6 +27,17 @@ LOGS = {
 }
 PACKED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 WORKBOOKS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
+#: How files begin that are no text, however they are called.
+_NO_TEXT = {
+    b"SQLite format 3\0": "a SQLite file, such as a store",
+    b"PAR1": "Parquet",
+    b"ARROW1": "Feather",
+    b"\x1f\x8b": "packed by gzip",
+    b"\x28\xb5\x2f\xfd": "packed by zstd",
+    b"BZh": "packed by bzip2",
+    b"PK\3\4": "a workbook or a ZIP archive",
+    b"%PDF": "a PDF",
+}
 _KINDS = {
     stat.S_IFDIR: "a folder: name a file in it",
     stat.S_IFIFO: "a pipe, which may never end: write what comes from it into a file",
@@ -87,6 +98,8 @@ def text_of(given: str | PathLike[str], largest: int, why: str, kind: type[GoBet
 
 def text_in(content: bytes, source: str, kind: type[GoBetweenError] = SpecError) -> str:
     """Bytes as text."""
+    if known := next((what for magic, what in _NO_TEXT.items() if content.startswith(magic)), None):
+        raise kind(f"{source}: is {known}, and no text: name a text file, or save what it holds as one")
     try:
         return content.decode(encoding_of(content) or "utf-8")
     except UnicodeDecodeError as error:

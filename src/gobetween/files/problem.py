@@ -133,10 +133,13 @@ def parse_problem(data: Mapping[str, Any]) -> tuple[Problem, Guess | None]:
     return _problem(data, roster), roster.guess
 
 
+GUESS = "plans and simulations need a guess of each arm's mean"
+
+
 def _problem(data: Mapping[str, Any], roster: Roster) -> Problem:
     family = family_in(data)
-    means = [_there(mean, f"arms[{i}].mean", "a guess of each arm's mean") for i, mean in enumerate(roster.means)]
-    words = "how often each mediator pulls each arm"
+    means = [_there(mean, f"arms[{i}].mean", GUESS) for i, mean in enumerate(roster.means)]
+    words = "simulations need how often each mediator pulls each arm (a plan takes as equal what is not known)"
     policies = [_there(_whole(row), f"mediators[{i}].policy", words) for i, row in enumerate(roster.policies)]
     return Problem(
         means,
@@ -157,7 +160,7 @@ def _whole(row: Row | None) -> list[float] | None:
 
 def _there(value: T | None, path: str, what: str) -> T:
     if value is None:
-        raise SpecError(f"{path} is missing: a plan needs {what}")
+        raise SpecError(f"{path} is missing: {what}")
     return value
 
 

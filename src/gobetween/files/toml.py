@@ -19,6 +19,7 @@ _PART = r"""(?:"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|[\w-]++)"""
 _LONG_KEY = re.compile(rf"(?<![\w\"'-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{DEEPEST}}}")
 #: A line, or a few, that give a key a long list of numbers.
 _NUMBERS = re.compile(r"^([\w-]++[ \t]*+=[ \t]*+)(\[[-+.0-9eE,\s]{1000,}+\])[ \t]*+$", re.MULTILINE)
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 CURLY = "“”„‟‘’‚‛«»"  # quotes that word processors put in place of " and '
 _MARK = "\ue000"  # stands for a list that was read apart
 _MARKS = (_MARK, "\\u", "\\U")  # how a text may have it already
@@ -92,7 +93,10 @@ def _meant(text: str, message: str) -> str:
     marks = [mark for mark in line if mark in CURLY]
     if marks:
         return f": its typographic quote {marks[0]} is none of TOML's: write \" instead"
-    return meant_number(line.partition("=")[2].partition("#")[0])
+    if "overwrite" in message:
+        return ": it is there twice, leave out one of the two"
+    parts = (part.strip() for part in line.partition("=")[2].partition("#")[0].strip().strip("[]").split(","))
+    return next((meant for part in parts if not _NUMBER.fullmatch(part) and (meant := meant_number(part))), "")
 
 
 def _is_deep(data: dict[str, Any]) -> bool:

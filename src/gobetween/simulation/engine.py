@@ -29,7 +29,7 @@ from gobetween.core.stopping.rules import EProcess
 from gobetween.core.stopping.stopper import AnyStopper
 from gobetween.core.stopping.stopping_rule import StoppingRule, as_stopping
 from gobetween.errors import ProblemError
-from gobetween.export import choose, is_whole
+from gobetween.export import choose, is_number, is_whole, meant_number
 from gobetween.files.rules import word
 from gobetween.simulation.executors import work_through
 from gobetween.simulation.progress import Told, telling
@@ -132,7 +132,7 @@ def new_job(
     question: Question | str = BEST,
 ) -> Job:
     """Check and resolve the arguments of `simulate` that do not say how many runs."""
-    wanted = (float(deltas),) if isinstance(deltas, (int, float)) else tuple(float(delta) for delta in deltas)
+    wanted = as_deltas(deltas)
     if not wanted:
         raise ProblemError("deltas is empty: name at least one risk, such as 0.05")
     for delta in wanted:
@@ -171,6 +171,15 @@ def check_whole(numbers: dict[str, tuple[Any, int]]) -> None:
     for name, (value, least) in numbers.items():
         if not is_whole(value) or value < least:
             raise ProblemError(f"{name} = {value!r}: must be a whole number, {least} or more")
+
+
+def as_deltas(given: float | Sequence[float]) -> tuple[float, ...]:
+    """One risk or several; what is no number says which is meant."""
+    found = (given,) if isinstance(given, (int, float, str)) else tuple(given)
+    for delta in found:
+        if not is_number(delta):
+            raise ProblemError(f"delta = {delta!r}: must be a number{meant_number(delta)}")
+    return tuple(map(float, found))
 
 
 #: Numbers that the runs of one call may come to, about a gigabyte: one for each run, δ, arm and mediator.

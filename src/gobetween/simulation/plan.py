@@ -22,6 +22,7 @@ from gobetween.core.problem.problem import Problem
 from gobetween.core.question.question import Question
 from gobetween.errors import ProblemError
 from gobetween.export import html_table, json_safe
+from gobetween.simulation.engine import as_deltas
 
 DELTAS = (0.1, 0.05, 0.01)
 
@@ -225,10 +226,12 @@ def plan_for(problem: Problem, question: Question, deltas: Sequence[float], gues
     """Plan an experiment that shall answer a question."""
     if question.names_leader:
         return make_plan(problem, deltas, guessed)
-    return QuestionPlan(problem, tuple(deltas), question_bound(problem, question), support_range(problem, guessed, question))
+    return QuestionPlan(
+        problem, as_deltas(deltas), question_bound(problem, question), support_range(problem, guessed, question)
+    )
 
 
-def make_plan(problem: Problem, deltas: Sequence[float] = DELTAS, guessed: Sequence[int] = ()) -> Plan:
+def make_plan(problem: Problem, deltas: float | Sequence[float] = DELTAS, guessed: Sequence[int] = ()) -> Plan:
     """Plan an experiment on a problem for these risks. guessed: mediators whose policy is not known, at most its support.
 
     >>> gb.make_plan(gb.Problem([1.0, 0.0], [[0.5, 0.5], [0.9, 0.1]], family=gb.Gaussian(1.0)), deltas=[0.05])
@@ -238,4 +241,4 @@ def make_plan(problem: Problem, deltas: Sequence[float] = DELTAS, guessed: Seque
         raise ProblemError(f"{problem.E:,} mediators are too many to compare each with all others: plan with fewer")
     redundant = surely_redundant(problem, guessed)
     bound = lower_bound(problem, without=[item.mediator for item in redundant])
-    return Plan(problem, tuple(deltas), bound, price_of_mediation(problem), redundant, support_range(problem, guessed))
+    return Plan(problem, as_deltas(deltas), bound, price_of_mediation(problem), redundant, support_range(problem, guessed))

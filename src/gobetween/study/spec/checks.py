@@ -8,7 +8,8 @@ from typing import Any
 from gobetween.errors import StudyError
 from gobetween.export import is_number, is_whole, meant_number
 from gobetween.files.cells import NumberFormat
-from gobetween.names import folded
+from gobetween.names import LONGEST as LONGEST_NAME
+from gobetween.names import code_point, folded, hidden_in, skeleton
 
 LONGEST, LONGEST_KEY = 10_000, 500  # characters of a note or reason, and of a key
 
@@ -60,9 +61,13 @@ def check_some_text(what: str, value: Any, otherwise: str) -> None:
 
 
 def check_new_name(name: str, names: Iterable[str], place: str) -> None:
-    """Refuse the name of a study that people would take for another's: one that differs by case, spaces or Unicode form."""
+    """Refuse the name of a study that cannot be read, or that people would take for another's, as of arms and mediators."""
+    if len(name) > LONGEST_NAME:
+        raise StudyError(f"name = {name[:40]!a}… has {len(name):,} characters: a study's name has at most {LONGEST_NAME}")
+    if c := hidden_in(name):
+        raise StudyError(f"name = {name!a} holds {code_point(c)}, which cannot be seen: leave it out")
     for one in names:
-        if one != name and folded(one) == folded(name):
+        if one != name and folded(skeleton(one)) == folded(skeleton(name)):
             raise StudyError(f"{place} already has a study {one!r}, and {name!r} looks like it: choose another name")
 
 

@@ -56,6 +56,8 @@ def _written(file: Path, fill: Callable[[Path], None], place: str) -> EventCount
     """Under another name until it is whole, without what must not come back, and read back."""
     if file.exists():
         raise StoreError(f"{file}: is there already", fix=Fix("other-file"))
+    if not file.absolute().parent.is_dir():
+        raise StoreError(f"{file}: its folder does not exist: make it, or name another file")
     part = file.with_name(f"{file.name}.part-{os.getpid()}")
     try:
         fill(part)

@@ -85,7 +85,8 @@ class Database:
         row = connection.execute(wanted, {"called": name}).first()
         if row is None:
             known = _names(connection)
-            raise StudyError(f"{self.place} has no study {name!r}: {choose(name, known)}", fix=Fix("create"))
+            fix = Fix("other-study", known[0]) if len(known) == 1 else Fix("create")
+            raise StudyError(f"{self.place} has no study {name!r}: {choose(name, known)}", fix=fix)
         refuse_other(row.version, self.place)  # it may have been brought up to date since it was opened
         return DatabaseRecord(connection, row, self._now(connection), self.place)
 

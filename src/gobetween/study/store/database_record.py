@@ -13,7 +13,7 @@ from gobetween.study.journal.record import QueryRow
 from gobetween.study.notify.messages import Message, Undelivered
 from gobetween.study.spec.checks import check_new_name
 from gobetween.study.store import outbox
-from gobetween.study.store.checksums import STUDY, event_seal, query_seal, seal_of, study_seal
+from gobetween.study.store.checksums import QUERY, STUDY, event_seal, query_seal, seal_of, study_seal
 from gobetween.study.store.failures import damaged
 from gobetween.study.store.tables import events, queries, studies, tokens
 from gobetween.study.store.tables import outbox as outbox_table
@@ -176,9 +176,15 @@ class DatabaseRecord:
 
     def _query_row(self, row: Any) -> QueryRow:
         _, *values, held = row
-        if held != seal_of(*values):
+        if held not in (seal_of(*values), _seal_of_minus_zero(values)):
             raise damaged(self._place, f"query {row.query} of study {self._row['name']!r} is not as it was written")
         return QueryRow(*values)
+
+
+def _seal_of_minus_zero(values: Sequence[Any]) -> str:
+    """What an earlier version wrote of a reward of -0.0, which SQLite gives back as 0.0: it is the same."""
+    place = QUERY.index("reward")
+    return seal_of(*values[:place], -0.0, *values[place + 1 :]) if values[place] == 0.0 else ""
 
 
 @cache

@@ -53,5 +53,5 @@ def _words(code: str, reason: str) -> str:
         held = f"someone else is writing and does not come to an end ({reason})"
         return f"{held}: nothing was recorded; try again, or end that process"
     if code.startswith(FOREIGN):
-        return f"is not a store of gobetween ({reason})"
+        return f"is not a store of gobetween ({reason}): name a study.toml, the SQLite file of a store or its URL"
     return f"cannot be used ({reason})"
