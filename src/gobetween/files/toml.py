@@ -95,7 +95,8 @@ def _meant(text: str, message: str) -> str:
         return f": its typographic quote {marks[0]} is none of TOML's: write \" instead"
     if "overwrite" in message:
         return ": it is there twice, leave out one of the two"
-    parts = (part.strip() for part in line.partition("=")[2].partition("#")[0].strip().strip("[]").split(","))
+    value = line.partition("=")[2].partition("#")[0].strip()
+    parts = map(str.strip, value.strip("[]").split(",")) if value.startswith("[") else [value]
     return next((meant for part in parts if not _NUMBER.fullmatch(part) and (meant := meant_number(part))), "")
 
 
