@@ -2,6 +2,7 @@
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import pytest
 from launcher import gobetween
@@ -70,6 +71,7 @@ def test_a_refusal_names_its_fix(arguments: tuple[str, ...], content: str, words
 def test_risks_in_python() -> None:
     problem = gb.Problem([0.6, 0.4], [[0.5, 0.5]], family="bernoulli")
     assert gb.make_plan(problem, 0.05).deltas == (0.05,)
+    wrong: Any
     for wrong in ("5%", ["5%"]):
         for act in (gb.make_plan, lambda p, d: gb.simulate(p, deltas=d, runs=1)):
             with pytest.raises(gb.GoBetweenError, match=r"write 0\.05"):
