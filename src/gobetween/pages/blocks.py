@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 LONG = 24  # letters of a word that may be broken
-COLUMNS, CARDS = 5, 12  # columns that half a page holds, rows that a phone shows as cards
+COLUMNS, CARDS = 6, 12  # columns that half a page holds, rows that a phone shows as cards
 
 
 @dataclass(frozen=True)

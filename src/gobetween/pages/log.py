@@ -28,7 +28,7 @@ def sections(found: LogReport, files: Sequence[str]) -> list[Section]:
     parts = [
         Section("", [_card(found)]),
         Section("", raised),
-        Section("Arms", [_estimates(found), *arm_blocks(found)]),
+        Section("Arms", [_estimates(found), *(arm_blocks(found) if len(top_arms(found)) < len(found.arms) else ())]),
         Section("Whom to ask", [*_asked(found), *advice_blocks(found)]),
         Section("Evidence along the log", _evidence(found)),
         *(Section("", [picture]) for picture in over_time(found)),
