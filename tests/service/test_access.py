@@ -213,7 +213,7 @@ def test_a_form_must_carry_its_proof(cast: Cast) -> None:
         ):
             refused = client.post("/studies/study/ask", data=form)
             assert refused.status_code == 403
-            assert "open the page again" in refused.text
+            assert "reload the page" in refused.text
         assert cast.server.studies.find("study").study("x").look()[2] == before
 
 
@@ -227,7 +227,7 @@ def test_a_mediator_sees_its_own_and_nothing_else(cast: Cast) -> None:
         assert [one["query"] for one in box["open"]] == own
         assert set(box) == {
             "format", "title", "mediator", "arms", "rewards", "choices", "silent", "open", "given", "over", "now",
-            "question", "option", "outcome",
+            "question", "option", "outcome", "yes", "no",
         }  # fmt: skip
         for number in (*others, 99):  # what is another's is as if it were not there
             refused = client.post("/api/v1/inbox/tell", json={"query": number, "arm": "letter", "reward": 1})

@@ -48,7 +48,7 @@ def test_tokens_on_the_command_line(
     listed = said(capsys, "token", "list")
     assert f"{made['id']}  North (North): valid, until" in listed
     assert made["token"] not in listed
-    assert "is worthless now" in said(capsys, "token", "revoke", made["id"])
+    assert "is revoked" in said(capsys, "token", "revoke", made["id"])
     assert f"{made['id']}  North (North): revoked" in said(capsys, "token", "list")
     for arguments, words in (
         (("new",), "2: gobetween: name the mediator whose inbox it opens, or add --admin"),

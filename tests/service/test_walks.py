@@ -18,6 +18,11 @@ from gobetween.words.numbers import amount, exact, percent, rough
 ARMS = ["letter", "text message", "phone call", "e-mail"]
 MEANS = [0.45, 0.7, 0.33, 0.22]
 POLICIES: dict[str, Any] = {"North": [0.5, 0.2, 0.2, 0.1], "Hill": [0.1, 0.6, 0.2, 0.1], "South": [0.25] * 4, "West": None}
+TITLES = {
+    "empty": "Banner on the start page", "running": "Which reminder brings patients back?", "paused": "Packaging",
+    "alarm": "Onboarding call", "broken": "Recall letters", "sure": "Call script", "review": "Waiting room poster",
+    "used": "Vaccination texts",
+}  # fmt: skip
 LIGHT = 150_000  # bytes of a live page with all that it loads
 
 
@@ -32,7 +37,7 @@ def page() -> Iterator[Any]:
 def made(store: str, name: str, **terms: Any) -> gb.Study:
     policies = terms.pop("policies", POLICIES)
     costs = dict(zip(policies, [4.0, 6.0, 5.0, 3.0], strict=True))
-    said: dict[str, Any] = {"family": "bernoulli", "delta": 0.001, "in_flight": 3, "lease": "2d", "title": f"Study {name}"}
+    said: dict[str, Any] = {"family": "bernoulli", "delta": 0.001, "in_flight": 3, "lease": "2d", "title": TITLES[name]}
     return gb.Study.create(store, gb.StudySpec(ARMS, policies, costs=costs, **said | terms), name)
 
 
@@ -151,7 +156,7 @@ def test_the_page_says_the_numbers_of_rest(server: Running, name: str) -> None:
             assert tiles[1][0] == f"about {rough(status['queries_to_go']):,} more"
             ends = status["queries_range"]
             assert ("80% range" in tiles[1][1]) == (ends is not None and ends[1] is not None)
-        if status["cost_to_go"] is not None and status["verdict"] is None:
+        if status["cost_to_go"] is not None and status["verdict"] is None and name != "broken":
             assert f"expected in all: {rough(status['cost'] + status['cost_to_go']):,}" in tiles[2][1]
         assert amount(status["p_value"]) in text
 
@@ -194,13 +199,13 @@ def test_answers_that_wait_for_a_query_are_told_and_freed(page: Any, server: Run
     at(page, server, "broken")
     text = page.inner_text("[data-part=answer]")
     assert "No recommendation: e-mail works differently at North and Hill" in text
-    assert "0 of 160 answers are counted; the rest wait for query 0" in text
+    assert "None of 160 answers is counted; all wait for query 0" in text
     assert page.get_by_text("0 of 40 tries counted").count() == 4
     assert page.get_by_role("button", name="Pause the study").count() == 1
     for number in (0, 1, 2):
         page.get_by_role("button", name=f"Cancel query {number}").click()
         page.wait_for_load_state()
-    assert "counted; the rest wait" not in page.inner_text("[data-part=answer]")
+    assert "counted;" not in page.inner_text("[data-part=answer]")
     page.get_by_role("button", name="Pause the study").click()
     page.get_by_role("button", name="Resume").wait_for()
     assert page.get_by_role("button", name="Pause").count() == 0
@@ -215,7 +220,7 @@ def test_a_verdict_under_review_goes_on(page: Any, server: Running) -> None:
     assert page.locator("[data-part=arms] .row", has_text="text message").get_by_text("was recommended").count() == 1
     assert page.locator("[data-part=arms] .row.lead .name").inner_text() == status.leader
     page.goto(f"{server.base}/")
-    assert f"{status.leader} leads" in page.locator("tr", has_text="Study review").inner_text()
+    assert f"{status.leader} leads" in page.locator("tr", has_text=TITLES["review"]).inner_text()
     at(page, server, "review")
     page.get_by_role("button", name="Go on asking").click()
     page.locator(".head .chip", has_text="Running").wait_for()

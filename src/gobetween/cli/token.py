@@ -65,12 +65,12 @@ def list_(call: Call, utc: bool) -> None:
 @study_command("revoke")
 @click.argument("token_id")
 def revoke(call: Call, token_id: str) -> None:
-    """Make one worthless, for good; servers know within a second."""
+    """Revoke a token permanently; servers know within a second."""
     study = call.quietly()
     from gobetween.study.tokens import revoke as take_back
 
     take_back(study.store, token_id)
-    call.show({"id": token_id, "revoked": True}, f"token {token_id} is worthless now")
+    call.show({"id": token_id, "revoked": True}, f"token {token_id} is revoked")
 
 
 for one in (new, list_, revoke):

@@ -91,8 +91,8 @@ def held_up(status: Status) -> str:
     if status.waiting_for is None or wait <= max(5, status.told // 10):
         return ""
     mediator = next((row["mediator"] for row in status.pending if row["query"] == status.waiting_for), "")
-    counted = f"{status.counted:,} of {numbered(status.told, 'answer')} {'is' if status.counted == 1 else 'are'} counted"
-    return f"{counted}; the rest wait for query {status.waiting_for}{f' to {mediator}' if mediator else ''}."
+    counted = f"{f'{status.counted:,}' if status.counted else 'None'} of {numbered(status.told, 'answer')} {'is' if status.counted < 2 else 'are'} counted"
+    return f"{counted}; {'the rest' if status.counted else 'all'} wait for query {status.waiting_for}{f' to {mediator}' if mediator else ''}."
 
 
 def _leads(status: Status) -> str:
@@ -169,7 +169,7 @@ def spent(status: Status) -> tuple[str, str]:
     else:
         value = exact(status.cost) if status.cost != status.queries else numbered(status.queries, "query", "queries")
     notes = [used] if status.max_cost is not None and status.max_queries is not None else []
-    if status.cost_to_go is not None and status.verdict is None:
+    if status.cost_to_go is not None and status.verdict is None and status.broken is None:
         notes.append(f"expected in all: {rough(status.cost + status.cost_to_go):,}")
     if status.max_cost is None and status.max_queries is None:
         notes.append("no limit set")
