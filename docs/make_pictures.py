@@ -1,4 +1,4 @@
-"""Takes the pictures of pages in these docs: studies with seeds, on a server of their own, in Chromium. `python docs/make_pictures.py`"""
+"""Takes the pictures of pages in these docs, of studies with seeds in Chromium: `python docs/make_pictures.py`."""
 
 import sys
 from pathlib import Path

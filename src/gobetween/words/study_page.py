@@ -91,8 +91,10 @@ def held_up(status: Status) -> str:
     if status.waiting_for is None or wait <= max(5, status.told // 10):
         return ""
     mediator = next((row["mediator"] for row in status.pending if row["query"] == status.waiting_for), "")
-    counted = f"{f'{status.counted:,}' if status.counted else 'None'} of {numbered(status.told, 'answer')} {'is' if status.counted < 2 else 'are'} counted"
-    return f"{counted}; {'the rest' if status.counted else 'all'} wait for query {status.waiting_for}{f' to {mediator}' if mediator else ''}."
+    counted, to = f"{status.counted:,}" if status.counted else "None", f" to {mediator}" if mediator else ""
+    verb, rest = ("is", "all") if not status.counted else ("is" if status.counted == 1 else "are", "the rest")
+    all_of_them = numbered(status.told, "answer")
+    return f"{counted} of {all_of_them} {verb} counted; {rest} wait for query {status.waiting_for}{to}."
 
 
 def _leads(status: Status) -> str:
