@@ -9,7 +9,8 @@ sys.path[:0] = [str(DOCS.parent / "tests"), str(DOCS.parent / "tests" / "service
 
 from parts import browser_page  # noqa: E402
 from service_parts import running  # noqa: E402
-from test_walks import STATES, enter  # noqa: E402
+from test_accessible import enter  # noqa: E402
+from test_walks import STATES  # noqa: E402
 
 PLAN = {
     "title": "Which reminder brings patients back?", "name": "reminders", "arm-0-name": "letter", "arm-0-mean": "0.45",
