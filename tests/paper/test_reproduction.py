@@ -5,6 +5,7 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
+import make_reproduction
 import numpy as np
 import pytest
 from parts import browser_page
@@ -30,6 +31,12 @@ def both() -> list[list[ReproducedColumn]]:
 @pytest.fixture(params=[0, 1])
 def found(both: list[list[ReproducedColumn]], request: pytest.FixtureRequest) -> list[ReproducedColumn]:
     return both[request.param]
+
+
+def test_the_page_has_these_numbers(both: list[list[ReproducedColumn]]) -> None:
+    page = make_reproduction.PAGE.read_text(encoding="utf-8")
+    assert page.count("<!-- end -->") == 4
+    assert make_reproduction.filled(page, both[0]) == page, "python docs/make_reproduction.py writes the tables again"
 
 
 def test_every_cell_of_table_1(found: list[ReproducedColumn]) -> None:
