@@ -31,4 +31,5 @@ def filled(text: str, found: Sequence[ReproducedColumn]) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), reproduce(seed=0)), encoding="utf-8")
+    columns = reproduce(seed=0)
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), columns), encoding="utf-8")

@@ -53,7 +53,9 @@ def test_every_cell_of_table_1(found: list[ReproducedColumn]) -> None:
 
 
 def test_every_cell_of_table_2(both: list[list[ReproducedColumn]]) -> None:
-    """Of 4,000 runs, two seeds."""
+    """Of 4,000 runs, two seeds. Noise alone puts one of 24 cells beyond 3 standard errors in six papers of a hundred, beyond
+    3.5 in one.
+    """
     one, other = (
         [cell for part in found if part.table.name == "table2" and part.rule == "paper" for cell in part.cells]
         for found in both
@@ -64,7 +66,7 @@ def test_every_cell_of_table_2(both: list[list[ReproducedColumn]]) -> None:
         if cell.printed is not None and (cell.column, cell.delta) not in OUTLIERS:
             error = math.hypot(cell.error, more.error) / 2
             stated = cell.deviation / math.sqrt(TABLES["table2"].runs)
-            assert abs((cell.mean + more.mean) / 2 - cell.printed) <= 3 * math.hypot(error, stated), cell
+            assert abs((cell.mean + more.mean) / 2 - cell.printed) <= 3.5 * math.hypot(error, stated), cell
 
 
 def test_our_rules_are_never_slower(found: list[ReproducedColumn]) -> None:
