@@ -48,6 +48,11 @@ class GoBetweenError(ValueError):
         super().__init__(what)
         self.what, self.where, self.fix = what, where, fix
 
+    @property
+    def missing(self) -> bool:
+        """Is something not there, which could be made?"""
+        return self.fix is not None and self.fix.name in ("create", "other-study")
+
     def __str__(self) -> str:
         return self.sentence()
 

@@ -106,3 +106,13 @@ def test_a_report_does_not_replace_a_store(tmp_path: Path) -> None:
     with pytest.raises(gb.ResultsError, match="is a store or a part of one"):
         study.report(tmp_path)
     assert study.status().state == "running"
+
+
+def test_who_may_read_a_report_and_a_store(folder: Path) -> None:
+    assert gobetween(folder, "report", "--out", "r", GOBETWEEN_JIT="off").returncode == 0
+    assert (folder / "r" / "report.html").stat().st_mode & 0o777 == 0o600
+    assert "others on this computer" not in gobetween(folder, "doctor", GOBETWEEN_JIT="off").stdout
+    (folder / "study.sqlite").chmod(0o644)
+    said = gobetween(folder, "doctor", GOBETWEEN_JIT="off")
+    assert "others on this computer can read study.sqlite, which holds contacts: chmod 600 study.sqlite" in said.stdout
+    assert said.returncode == 0

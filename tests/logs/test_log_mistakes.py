@@ -90,6 +90,7 @@ COLUMNS: dict[str, list[Any]] = {
         ({"count": "reward"}, "column 'reward' is named for both rewards and counts"),
         ({"arm": "channel,reward"}, "column 'reward' is named for both arms and rewards"),
         ({"arm": "day"}, "column 'day' holds dates, such as '2026-01-01', for arms: declare them if they are arms"),
+        ({"mediator": "day"}, "column 'day' holds dates, such as '2026-01-01', for mediators: declare them if they are"),
         (
             {"arm": "id"},
             "column 'id' holds 60 arms in 60 rows, as many as an id or a time would: declare them if they are arms",

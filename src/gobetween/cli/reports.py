@@ -3,6 +3,7 @@
 import sys
 from itertools import islice
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -119,6 +120,8 @@ def doctor(call: Call, migrate: bool) -> None:
     complaints, undelivered = study.doctor(), study.undelivered()
     healthy = "all is well: the log, the snapshot and the queries agree"
     messages = [] if undelivered is None else [f"messages: {undelivered}"]
+    if (file := getattr(study.store, "path", None)) is not None and file.stat().st_mode & 0o077:
+        messages.append(f"others on this computer can read {file}, which holds contacts: chmod 600 {quote(str(file))}")
     lines = [*complaints, KEEP] if complaints else [healthy, COPY]
     call.show({"complaints": complaints, "undelivered": undelivered}, *lines, *messages)
     if complaints:

@@ -83,7 +83,7 @@ class Call:
         try:
             return open_study(self.where, self.name, self.actor, take_over=False).check(spec)
         except GoBetweenError as error:
-            if error.fix is None or error.fix.name not in ("create", "other-study"):
+            if not error.missing:
                 raise
             return None
 

@@ -42,7 +42,7 @@ def write_report(folder: Path, title: str, sections: Sequence[Section], page: An
         folder.mkdir(parents=True, exist_ok=True)
         if not path.resolve().is_relative_to(folder.resolve()):
             raise ResultsError(f"{path}: leads out of {folder}: remove it")
-        with replacing(path) as part:
+        with replacing(path, 0o600) as part:  # it may name people and how to reach them
             part.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise ResultsError(f"{folder}: cannot be written ({error.strerror})") from None

@@ -42,7 +42,7 @@ class TooOftenError(GoBetweenError):
 
 def status_of(error: GoBetweenError) -> int:
     """The status of an answer."""
-    if error.fix == Fix("create") and isinstance(error, StudyError):  # another has renamed or deleted the study
+    if error.missing and isinstance(error, StudyError):  # another has renamed or deleted the study
         return STATUS["NotFoundError"]
     return next(STATUS[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in STATUS)
 

@@ -139,7 +139,7 @@ def open_or_create_study(where: str | PathLike[str], spec: StudySpec | None, nam
     try:
         return found()
     except GoBetweenError as error:
-        if error.fix is None or error.fix.name not in ("create", "other-study") or (spec is None and not toml):
+        if not error.missing or (spec is None and not toml):
             raise
     try:
         return create_study(where, spec, name, actor)

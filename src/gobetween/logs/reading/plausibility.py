@@ -11,7 +11,7 @@ _DATE = re.compile(r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2
 
 
 def check_plausible(stats: LogStats, options: LogOptions) -> None:
-    """Refuse arms that are dates, and names of which nearly every row has one of its own; those that are declared are right."""
+    """Refuse dates, and names of which nearly every row has one of its own; those that are declared are right."""
     sides = (
         ("arm", stats.arms, options.counted_arms, options.columns.arm),
         ("mediator", stats.mediators, options.known_mediators, options.columns.mediator),
@@ -19,7 +19,7 @@ def check_plausible(stats: LogStats, options: LogOptions) -> None:
     for what, names, declared, column in sides:
         if declared:
             continue
-        if what == "arm" and len(names) > 1 and all(map(_DATE.fullmatch, names)):
+        if len(names) > 1 and all(map(_DATE.fullmatch, names)):
             raise _mistaken(column, f"holds dates, such as {names[0]!r}, for {what}s", what)
         if options.ordered and stats.rows >= FEWEST and len(names) >= MOST * stats.rows:
             words = f"holds {len(names):,} {what}s in {stats.rows:,} rows, as many as an id or a time would"

@@ -39,6 +39,7 @@ class TellAll(Verb[list[Receipt]]):
     """Record many answers, or none."""
 
     word = "tell-all"
+    long = True
     rows: list[AnswerRow]
     dry: bool  # only try
 

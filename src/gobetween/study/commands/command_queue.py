@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 from uuid import uuid4
 
-from gobetween.errors import Fix, GoBetweenError, StoreError
+from gobetween.errors import GoBetweenError, StoreError
 from gobetween.study.commands.commands import Command
 from gobetween.study.commands.verb import AUTO
 from gobetween.study.journal.events import Event
@@ -49,7 +49,7 @@ class QueuedCommand(Generic[T]):
 
     def was_done(self, again: bool, error: GoBetweenError) -> bool:
         """Is a study not there any more under its name because this has been committed, before the connection was lost?"""
-        return again and self.value is not None and error.fix == Fix("create") and self.command.verb.word in MOVING
+        return again and self.value is not None and error.missing and self.command.verb.word in MOVING
 
     def result(self) -> T:
         """Its answer, or what was wrong with it."""

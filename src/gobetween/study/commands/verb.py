@@ -40,6 +40,7 @@ class Verb(Generic[T]):
     word: ClassVar[str]  # in addresses and on the command line
     done: ClassVar[str] = "recorded"  # what people are told when it was recorded, with arguments in braces
     idle: ClassVar[str] = "already recorded, nothing changed"  # what they are told when there was nothing to do
+    long: ClassVar[bool] = False  # is it worth trying without the lock that others wait for?
     key: Annotated[str | None, "Makes the command safe to repeat."] = field(default=None, kw_only=True, compare=False)
 
     def __post_init__(self) -> None:
