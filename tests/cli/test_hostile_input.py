@@ -139,9 +139,9 @@ def test_variables_that_are_no_text(variable: str, monkeypatch: pytest.MonkeyPat
 def test_a_store_or_a_problem_whose_path_is_none() -> None:
     Path("s.toml").write_text(f'store = "a\\u0000b.sqlite"\n{ARMS}', encoding="utf-8")
     for door in (["init", "s.toml"], ["ask", "--study", "s.toml"], ["restore", "good.sqlite", "--study", "s.toml"]):
-        assert "is no path" in refused(door)
+        assert "is not a path" in refused(door)
     Path("e.toml").write_text('[[problems]]\nname = "p"\nfile = "a\\u0000.toml"\n', encoding="utf-8")
-    assert "is no path" in refused(["experiment", "e.toml"])
+    assert "is not a path" in refused(["experiment", "e.toml"])
 
 
 @pytest.mark.parametrize("path", ["a\x00b", "\ud800", "x" * 5000])

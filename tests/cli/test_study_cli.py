@@ -166,16 +166,16 @@ def test_what_an_edited_file_changes_is_said_and_names_are_not_replaced(folder: 
     good(folder, "ask")
     path.write_text(text.replace('"3d"', '"2d"').replace("north@example.org", "n@example.org"))
     assert good(folder, "check").splitlines() == [
-        "would take over contacts: north@example.org -> n@example.org", "would take over lease: 3d -> 2d",
+        "would update contacts: north@example.org -> n@example.org", "would update lease: 3d -> 2d",
     ]  # fmt: skip
     assert data(folder, "check")["changes"]["lease"] == [259200.0, 172800.0]
     assert good(folder, "events", "--study", "study.sqlite").count("\n") == 1
     assert good(folder, "ask").splitlines()[:2] == [
-        "took over contacts: north@example.org -> n@example.org", "took over lease: 3d -> 2d",
+        "updated contacts: north@example.org -> n@example.org", "updated lease: 3d -> 2d",
     ]  # fmt: skip
     path.write_text(text.replace('"3d"', '"1d"').replace("north@example.org", "n@example.org"))
     beside = run(folder, "ask", "--json")
-    assert beside.stderr == "took over lease: 2d -> 1d\n"
+    assert beside.stderr == "updated lease: 2d -> 1d\n"
     assert json.loads(beside.stdout)["format"] == 1
     renamed = path.read_text().replace('"North"', '"Nord"')
     path.write_text(renamed)
@@ -191,7 +191,7 @@ def test_what_an_edited_file_changes_is_said_and_names_are_not_replaced(folder: 
     assert "still says 'Nord': write 'North' there too" in good(folder, "rename", "Nord", "North")
     path.write_text(renamed.replace("delta = 0.05", "delta = 2"))
     assert "delta" in refused(folder, "check")
-    assert "is no study file" in refused(folder, "check", "--study", "study.sqlite")
+    assert "is not a study file" in refused(folder, "check", "--study", "study.sqlite")
     (folder / "new.toml").write_text(text)
     assert "it has no store yet, gobetween init makes one" in good(folder, "check", "--study", "new.toml")
     assert not (folder / "new.sqlite").exists()
@@ -423,20 +423,20 @@ def test_the_cast_changes_by_commands(folder: Path) -> None:
     assert (added["policy"], added["cost"], added["contact"]) == ([0.9, 0.1], 7.0, "far@example.org")
     said = good(folder, "declare", "Far", "--unknown")
     assert "declared how Far chooses; the guarantee is as before" in said
-    assert "says otherwise of 'Far': change it there too" in said
+    assert "declares 'Far' differently: change it there too" in said
     assert "(policy of 'Far'); write it there too" in run(folder, "ask").stderr
     assert "of 'Far' the study has another one: undo that; or, if the study is to follow it, gobetween declare NAME" in refused(
         folder, "check"
     )
     good(folder, "declare", "Far")  # as the file says
-    assert "that is declared of Far already" in good(folder, "declare", "Far", "--policy", "0.9,0.1")
+    assert "Far's policy is already declared so" in good(folder, "declare", "Far", "--policy", "0.9,0.1")
     assert "policy of Far declared: unknown" in good(folder, "events")
     assert "leave out one of the two" in refused(folder, "declare", "Far", "--unknown", "--support", "call")
     assert "say --unknown" in refused(folder, "declare", "Nobody")
     assert "sums to 1.8" in refused(folder, "declare", "Far", "--policy", "0.9,0.9")
     good(folder, "ask")
     good(folder, "retire", "Far")
-    assert "is asked no more; its open queries stay open" in good(folder, "retire", "East")
+    assert "will not be asked again; its open queries stay open" in good(folder, "retire", "East")
     assert "East is retired already" in good(folder, "retire", "East")
     assert "East (retired)" in good(folder, "status", "--all")
     assert "one arm would remain" in refused(folder, "retire", "letter", "--arm")

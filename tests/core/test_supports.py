@@ -198,7 +198,7 @@ def test_files() -> None:
     with pytest.raises(gb.SpecError, match=r"mediators\[1\].policy is missing: simulations need how often"):
         parse_spec(FILE, "f")
     for second, words in (
-        ({"support": ["q"]}, "mediators[1].support[0] = 'q' is no arm: choose one of 'a', 'b', 'c'"),
+        ({"support": ["q"]}, "mediators[1].support[0] = 'q' is not an arm: choose one of 'a', 'b', 'c'"),
         ({"support": []}, "mediators[1].support = []: must be a list with the names of the arms"),
         ({"support": "b"}, "mediators[1].support = 'b': must be a list with the names of the arms"),
         ({"support": ["b"], "policy": [0, 1, 0]}, "mediators[1].support: the policy says already which arms"),

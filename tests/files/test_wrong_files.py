@@ -20,7 +20,7 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "percent": ("p.toml", f'delta = "5%"\n{GOOD}', "delta = '5%': must be a number; write 0.05"),
     "bare percent": ("p.toml", f"delta = 5%  # risk\n{GOOD}", "a statement (at line 1, column 10); write 0.05"),
     "bare decimal comma": ("p.toml", GOOD.replace("0.6", "0,6"), "a statement (at line 3, column 9); write 0.6"),
-    "policy in percent": ("p.toml", GOOD.replace("[0.5, 0.5]", '["50%", "50%"]'), "policy[0] = '50%' is no arm; write 0.5"),
+    "policy in percent": ("p.toml", GOOD.replace("[0.5, 0.5]", '["50%", "50%"]'), "policy[0] = '50%' is not an arm; write 0.5"),
     "bounds": (
         "p.toml", f'family = "bounded"\nlow = 0\nhigh = 10\n{GOOD}',
         'low is a parameter of the family: write family = { name = "bounded", low = 0, high = 10 }',

@@ -22,7 +22,7 @@ def test_bad_rows_are_counted_and_listed(tmp_path: Path) -> None:
     listed = [(row.row, row.reason) for row in caught.value.bad]
     assert [number for number, _ in sorted(listed)] == [2, 3, 4, 5, 6, 8, 9, 10, 12]
     reasons = dict(listed)
-    assert reasons[2] == "its reward 'x' is no number"
+    assert reasons[2] == "its reward 'x' is not a number"
     assert reasons[8] == reasons[9] == "its reward is missing"
     assert (reasons[3], reasons[4]) == ("has no arm", "has no mediator")
     assert reasons[5] == "reward 0.5 is not possible: a bernoulli reward is 0 or 1 (the default family: name another)"
@@ -63,7 +63,7 @@ def test_texts_that_are_no_dates_are_said_to_be_texts(days: list[str], hint: boo
 
 
 def test_words_that_are_no_rewards_are_said_to_be_none() -> None:
-    with pytest.raises(BadLogError, match=r"'Admitted' is no number \(of words only yes and no, true and false are read"):
+    with pytest.raises(BadLogError, match=r"'Admitted' is not a number \(of words only yes and no, true and false are read"):
         gb.analyse_logs({"arm": ["a", "b"], "reward": ["Admitted", "Rejected"]})
 
 

@@ -191,13 +191,13 @@ def test_numbers_as_people_write_them(tmp_path: Path) -> None:
         0.5,
         1.0,
     ]
-    with pytest.raises(BadLogError, match=r"row 1: its reward '0,5' is no number \(a decimal comma has to be named\)"):
+    with pytest.raises(BadLogError, match=r"row 1: its reward '0,5' is not a number \(a decimal comma has to be named\)"):
         gb.analyse_logs(tmp_path / "y.csv", family=gb.Gaussian(1.0))
     (tmp_path / "w.csv").write_text("arm;reward\na;0.5\nb;1,5\n")  # where a comma is the decimal sign a point is none
-    with pytest.raises(BadLogError, match=r"1 row cannot be used: .* row 1: its reward '0\.5' is no number"):
+    with pytest.raises(BadLogError, match=r"1 row cannot be used: .* row 1: its reward '0\.5' is not a number"):
         gb.analyse_logs(tmp_path / "w.csv", decimal=",", family=gb.Gaussian(1.0))
     (tmp_path / "z.csv").write_text('arm,reward\na,"1,23"\nb,"1,234"\n')
-    with pytest.raises(BadLogError, match=r"1 row cannot be used: .* row 1: its reward '1,23' is no number"):
+    with pytest.raises(BadLogError, match=r"1 row cannot be used: .* row 1: its reward '1,23' is not a number"):
         gb.analyse_logs(tmp_path / "z.csv", thousands=",", family=gb.Gaussian(1.0))
     refused: list[tuple[dict[str, Any], str]] = [
         ({"decimal": "x"}, "decimal 'x' must be one"),
@@ -295,7 +295,7 @@ def test_filters_and_some_arms(tmp_path: Path) -> None:
     assert essence(gb.analyse_logs(COLUMNS, only=["a", "b"])) == essence(gb.analyse_logs(two))
     assert essence(gb.analyse_logs(COLUMNS, only=["a", "b"], arms=["a", "b", "c"])) == essence(gb.analyse_logs(two))
     for where, message in (
-        ("position = ", "is no condition in SQL"),
+        ("position = ", "is not an SQL condition"),
         ("reward > avg(reward)", "must be a condition on single rows"),
         ("1 = 1", "must be a condition on single rows"),
         ("position + 1", "must be true or false"),
@@ -331,14 +331,14 @@ def test_surprises_are_one_sentence(tmp_path: Path) -> None:
 
 
 def test_merged_files_say_what_is_wrong_with_the_row_that_is_wrong(tmp_path: Path) -> None:
-    """Three files that overlap in time, each with a reward that is no number."""
+    """Three files that overlap in time, each with a reward that is not a number."""
     for i in range(3):
         part = {key: list(values[i:60:3]) for key, values in COLUMNS.items()}
         part["reward"][4 + i] = f"word {i}"
         write_csv(tmp_path / f"{i}.csv", part)
     found = gb.analyse_logs(*(tmp_path / f"{i}.csv" for i in range(3)), order="at", skip_bad=True)
     assert sorted((Path(bad.source).name, bad.row, bad.reason) for bad in found.bad) == [
-        (f"{i}.csv", 5 + i, f"its reward 'word {i}' is no number") for i in range(3)
+        (f"{i}.csv", 5 + i, f"its reward 'word {i}' is not a number") for i in range(3)
     ]
 
 

@@ -86,9 +86,9 @@ def test_at_most_ten_bad_rows_are_shown_and_the_rest_is_counted_by_kind() -> Non
     with pytest.raises(BadLogError) as caught:
         gb.analyse_logs({"arm": ["a", "b"] * 20, "reward": rewards})
     text = str(caught.value)
-    assert text.count("is no number;") == 10
-    assert "table row 1: its reward 'w0' is no number; table row 2: its reward 'w1' is no number" in text
-    assert "and 28 more: 20 × reward is no number, 5 × its reward is missing, 3 × reward is not possible" in text
+    assert text.count("is not a number;") == 10
+    assert "table row 1: its reward 'w0' is not a number; table row 2: its reward 'w1' is not a number" in text
+    assert "and 28 more: 20 × reward is not a number, 5 × its reward is missing, 3 × reward is not possible" in text
 
 
 def missing(chance: tuple[float, ...], seed: int = 0) -> gb.LogReport:

@@ -155,7 +155,7 @@ def test_names_stand_in_addresses(client: httpx.Client) -> None:
         ("tell", {"query": 0, "arm": "letter", "reward": "x"}, 422, "reward = 'x': should be a valid number"),
         ("tell", {"query": "0", "arm": "letter"}, 422, "query = '0': should be a valid integer"),
         ("tell", {"querry": 0}, 422, "querry = 0: extra inputs are not permitted"),
-        ("tell", {}, 422, "name the query that is answered, or the mediator who answered unasked"),
+        ("tell", {}, 422, "name the query that is answered, or the mediator who answered without being asked"),
         ("tell", {"query": 99, "arm": "letter", "reward": 1}, 422, "query 99 was never asked in this study"),
         ("tell", {"query": 10**40, "silent": True}, 422, "query 1"),
         ("correct", {"query": 0, "arm": "letter", "reward": 1}, 422, "reason is missing: send it"),

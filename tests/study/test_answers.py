@@ -148,7 +148,7 @@ def test_a_voided_answer_counts_as_a_cancelled_query(new: Callable[..., Study]) 
     assert (rows[1]["status"], rows[1]["arm"], rows[1]["reward"]) == ("voided", None, None)
     (event, _) = (event for event in study.events() if event["kind"] == "voided")
     assert event["old"] == {"arm": "b", "reward": 1e16}
-    with pytest.raises(gb.StudyError, match="the answer to query 1 was taken out: tell it as unasked"):
+    with pytest.raises(gb.StudyError, match="the answer to query 1 was taken out: tell it without a query number"):
         study.tell(1, arm="b", reward=1)
     with pytest.raises(gb.StudyError, match="query 1 is voided: there is no answer to correct"):
         study.correct(1, silent=True, reason="r")
@@ -231,7 +231,7 @@ def test_cancelling(new: Callable[..., Study]) -> None:
     first, second = study.ask(2)
     assert study.cancel(first, reason="the clinic closed").recorded
     assert not study.cancel(first).recorded
-    with pytest.raises(gb.StudyError, match="query 0 was cancelled: tell it as unasked"):
+    with pytest.raises(gb.StudyError, match="query 0 was cancelled: tell the answer without a query number"):
         study.tell(first, arm="a", reward=1)
     study.tell(second, arm="b", reward=1, accept_surprise=True)
     with pytest.raises(gb.StudyError, match="query 1 is told: only an open query can be cancelled"):

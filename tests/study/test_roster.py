@@ -211,7 +211,7 @@ def test_a_policy_is_declared_anew(new: Callable[..., Study]) -> None:
     for bad, words in (
         (("x", [0.5, 0.5]), "policy must be a list of 3 probabilities"),
         (("x", [0.5, 0.5, 0.5]), "sums to 1.5"),
-        (("x", {"q"}), "'q' is no arm"),
+        (("x", {"q"}), "'q' is not an arm"),
         (("x", {"q": 1.0}), "q"),
         (("u", None), "mediator 'u' is not known"),
     ):

@@ -82,7 +82,7 @@ def test_verbs_are_equal_where_they_ask_for_the_same() -> None:
         (Ask, {"n": 0}, "n = 0: ask for 1 to 10,000 queries"),
         (Ask, {"n": True}, "n = True: ask for 1 to 10,000 queries"),
         (Ask, {"n": 2, "worker": "w"}, "a worker holds one query at a time: leave out n"),
-        (Tell, {"arm": "a", "reward": 1}, "name the query that is answered, or the mediator who answered unasked"),
+        (Tell, {"arm": "a", "reward": 1}, "name the query that is answered, or the mediator who answered without being asked"),
         (Correct, {"query": 0, "reason": " "}, "a correction needs a reason"),
         (Void, {"query": 0, "reason": ""}, "taking an answer out needs a reason"),
         (Cancel, {"query": 0, "reason": "x" * 10_001}, "reason: must be a text of at most 10000 characters"),

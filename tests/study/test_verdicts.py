@@ -15,7 +15,7 @@ def test_a_budget_is_a_verdict_of_its_own(new: Callable[..., Study]) -> None:
     study, rng = new(budget={"queries": 5}), random.Random(4)
     queries = study.ask(9)
     assert len(queries) == 5
-    with pytest.raises(gb.StudyError, match="the budget is used up; 5 answers are still out"):
+    with pytest.raises(gb.StudyError, match="the budget is used up; 5 open queries"):
         study.ask()
     for query in queries[:4]:
         assert answer(study, query, rng, (0.5, 0.5, 0.5)).stopped is None
@@ -169,7 +169,7 @@ def test_what_ask_advises_after_a_stop_works(new: Callable[..., Study]) -> None:
     study = new(**two, budget={"queries": 1})
     (query,) = study.ask()
     advice = r"call edit\(spec\) with a larger budget, then resume\(\)"
-    with pytest.raises(gb.StudyError, match=f"the budget is used up; 1 answer is still out; {advice}"):
+    with pytest.raises(gb.StudyError, match=f"the budget is used up; 1 open query; {advice}"):
         study.ask()
     study.tell(query, silent=True)
     with pytest.raises(gb.StudyError, match=rf"the study has stopped \(the budget is used up.*\); {advice}"):

@@ -46,7 +46,7 @@ def declare(
     verb = Declare(mediator, **wanted, **given)
     call.done(study.do(verb), verb)
     if known is not None and not call.as_json and study.spec.cast.policies_by_name().get(mediator) != known["policy"]:
-        click.echo(printable(f"{call.where} says otherwise of {mediator!r}: change it there too"))
+        click.echo(printable(f"{call.where} declares {mediator!r} differently: change it there too"))
 
 
 def _policy(policy: str | None, support: tuple[str, ...]) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def _number(option: str, text: str) -> float:
         return float(text)
     except ValueError:
         each = ": write one for each arm, in their order, such as 0.8,0.2"
-        raise StudyError(f"{option}: {text!r} is no number{meant_number(text) or each}") from None
+        raise StudyError(f"{option}: {text!r} is not a number{meant_number(text) or each}") from None
 
 
 @verb_command(Rename)
@@ -96,12 +96,12 @@ def rename(call: Call, **given: Any) -> None:
 def check(call: Call) -> None:
     """Check an edited study file against the stored study: says what would be taken over or refused, and changes nothing."""
     if not call.where.endswith(".toml"):
-        raise StudyError(f"{call.where}: is no study file: name a study.toml")
+        raise StudyError(f"{call.where}: is not a study file: name a study.toml")
     changes = call.would_change()
     if changes is None:
-        call.show({"changes": None}, f"{call.where} is sound; it has no store yet, gobetween init makes one")
+        call.show({"changes": None}, f"{call.where} is valid; it has no store yet: gobetween init makes one")
         return
     from gobetween.words.study import change_words
 
-    lines = [f"would take over {line}" for line in change_words(changes)] or ["the file and the stored study agree"]
+    lines = [f"would update {line}" for line in change_words(changes)] or ["the file and the stored study agree"]
     call.show({"changes": {field: list(pair) for field, pair in changes.items()}}, *lines)

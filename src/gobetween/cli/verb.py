@@ -62,7 +62,7 @@ class Call:
             click.echo(printable(f"note: {older}; write it there too"), err=True)
         if found.unsaved:
             differs = f"{self.where} differs from the stored study ({', '.join(found.unsaved)})"
-            click.echo(f"note: {differs}; the next ask or tell takes that over or refuses", err=True)
+            click.echo(f"note: {differs}; your edits take effect at the next ask or tell, unless they are refused", err=True)
         self._say_taken_over(found.taken_over)
         return found
 
@@ -92,7 +92,7 @@ class Call:
         from gobetween.words.study import change_words
 
         for line in change_words(changes):
-            click.echo(printable(f"took over {line}"), err=self.as_json)
+            click.echo(printable(f"updated {line}"), err=self.as_json)
 
     def show(self, value: dict[str, object], *lines: str) -> None:
         """Print one JSON object, or lines for people."""

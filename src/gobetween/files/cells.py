@@ -105,6 +105,6 @@ def undecodable(shown: str, encoding: str | None, kind: type[GoBetweenError]) ->
 
 def _number(cell: object) -> float:
     try:
-        return NAN if cell is None else float(cell)  # type: ignore[arg-type]  # what is no number is refused
+        return NAN if cell is None else float(cell)  # type: ignore[arg-type]  # what is not a number is refused
     except (TypeError, ValueError, OverflowError):
         return NAN

@@ -283,5 +283,5 @@ def parse_support(value: Any, arms: Sequence[str], path: str) -> Row | None:
     found, known = as_declared(value, arms), set(arms)
     for i, name in enumerate(found):
         if not isinstance(name, str) or name not in known:
-            raise SpecError(f"{path}[{i}] = {show(name)} is no arm{meant_number(name) or f': {choose(name, arms)}'}")
+            raise SpecError(f"{path}[{i}] = {show(name)} is not an arm{meant_number(name) or f': {choose(name, arms)}'}")
     return None if set(found) == known else tuple(None if arm in found else 0.0 for arm in arms)

@@ -187,7 +187,7 @@ MOST_NUMBERS = 100_000_000
 
 
 def check_runs(runs: Any, numbers: int = 1) -> None:
-    """Refuse what is no number of runs, and more than memory holds; `numbers`: of each run."""
+    """Refuse what is not a number of runs, and more than memory holds; `numbers`: of each run."""
     check_whole({"runs": (runs, 1)})
     if runs * numbers > MOST_NUMBERS:
         raise ProblemError(f"runs = {runs:,}: are too many at once: at most {MOST_NUMBERS // numbers:,} here")

@@ -40,7 +40,7 @@ OUTSIDE = 0.05  # of a population of arms, so many at most are apart from it
 
 
 class Forecast(NamedTuple):
-    """Queries to go, open ones included: as often more than the median as fewer, 8 times of 10 between low and high."""
+    """Queries to go, open ones included: the median, and the 80% range from low to high."""
 
     median: float
     low: float

@@ -34,7 +34,7 @@ from gobetween.errors import Fix, ProblemError
 
 @register
 class Gaussian(NamedTuple("Gaussian", [("sigma", float)]), Family):
-    """Normal rewards with known standard deviation σ (or an upper bound of it), which must be said: it is never guessed.
+    """Normal rewards with known standard deviation σ (or an upper bound of it), to be specified: it is never guessed.
 
     Gaussian(sigma=None) says that it is not known, and may be another one for each arm: it is learnt from rewards, which takes
     more of them. expected: what it might be, for plans and simulations alone.

@@ -51,7 +51,7 @@ class Evidence:
     threshold: float
     """The rule stops when the statistic reaches the threshold."""
     p_value: float
-    """Against "some other arm is strictly better than the leader", valid whenever one looks."""
+    """Against "some other arm is strictly better than the leader", valid at any time."""
 
     @property
     def reached(self) -> bool:

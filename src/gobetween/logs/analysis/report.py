@@ -58,7 +58,7 @@ class LogReport:
     silent: dict[str, int] | None
     """Mediator → rows in which it answered nothing, which are not among `rows`; None where silence is not counted."""
     claim: FirstClaim | None
-    """Where it could first be claimed; None when the answer was never certain. It stands, even if the evidence at the end is
+    """Where it was first certain; None when the answer was never certain. It stands, even if the evidence at the end is
     weaker, unless an alarm says otherwise."""
     ordered: bool
     """Was the first claim looked for? Not where an executor got tables that can be read only once."""
@@ -79,15 +79,15 @@ class LogReport:
     queries_forecast: Forecast | None
     """The same with a range, asked as `omega` says to the end; None for a lone mediator too."""
     near_tie: NearTie | None
-    """Two arms that 20 times as many rows would not tell apart, where more than these are to be expected."""
+    """Two arms that 20 times as many rows would not tell apart, where more than these are expected."""
     mixture: tuple[float, ...]
     """[E] shares of rows."""
     omega: tuple[float, ...] | None
     """[E] whom to ask: ω̂*; None while it cannot be said."""
     advice: tuple[GroupAdvice, ...]
-    """The same by mediators who choose alike, with how sure it is; empty where the answer is certain or nobody can say."""
+    """The same by mediators who choose alike, with how sure it is; empty where the answer is certain or this is unknown."""
     never_pulled: tuple[str, ...]
-    """Declared arms that nobody pulled."""
+    """Declared arms that no mediator pulled."""
     disorder: BadRow | None
     bad: tuple[BadRow, ...]
     bad_count: int
@@ -98,7 +98,7 @@ class LogReport:
     traffic: Traffic | None
     """What the arms that are out of play still get; None for another question than the best arm."""
     adaptive: tuple[Adaptive, ...]
-    """Mediators who seem to learn on the way: their policies are averages, and rows in another order say nothing about them."""
+    """Mediators who seem to learn over time: their policies are averages, and rows in another order say nothing about them."""
     stretches: tuple[Stretch, ...]
     """The log over time; empty where rows are not in order."""
     remarks: tuple[Note, ...] = ()
@@ -139,7 +139,7 @@ class LogReport:
 
     @property
     def broken(self) -> Alarm | None:
-        """The first alarm that breaks the guarantee: then no arm is named."""
+        """The first alarm that breaks the guarantee: then there is no recommendation."""
         return broken(self.alarms)
 
     def _answer(self) -> str:

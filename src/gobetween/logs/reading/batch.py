@@ -79,7 +79,7 @@ class Batch:
     numbers: Ints | None = None  # row numbers, where rows in between were bad or left out; else they follow `first`
     bad: tuple[BadRow, ...] = ()
     said: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
-    """What stands in rows whose reward is no number."""
+    """What stands in rows whose reward is not a number."""
     words: frozenset[str] = frozenset()  # words, such as yes, that were read as rewards
     weights: Floats | None = None  # how many rows each stands for
     ids: Names | None = None

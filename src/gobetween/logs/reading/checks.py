@@ -90,7 +90,7 @@ def _nothing(batch: Batch, options: LogOptions) -> Bools:
     """Has a row neither arm nor reward?"""
     empty = batch.arms.of_rows([not _is_name(value, options.names) for value in batch.arms.values], missing=True)
     found: Bools = empty & np.isnan(batch.rewards)
-    found[list(batch.said)] = False  # what is no number is no silence either
+    found[list(batch.said)] = False  # what is not a number is no silence either
     return found
 
 
@@ -123,7 +123,7 @@ def _reason(batch: Batch, i: int, options: LogOptions) -> tuple[str, str]:
 def _reward_reason(batch: Batch, i: int, options: LogOptions) -> tuple[str, str]:
     x, n, p = float(batch.rewards[i]), batch.weights, batch.propensities
     if i in batch.said:
-        return f"its reward {batch.said[i][:60]!r} is no number{_hint(batch.said[i])}", NO_NUMBER
+        return f"its reward {batch.said[i][:60]!r} is not a number{_hint(batch.said[i])}", NO_NUMBER
     if math.isnan(x) and not (options.silence and not (batch.arms.text(i) or "").strip()):
         return "its reward is missing", ""
     if n is not None and not is_number_of_rows(n[i : i + 1])[0]:

@@ -32,7 +32,7 @@ class Filter:
         try:
             found = polars.sql_expr(self.text)
         except Exception as error:
-            raise LogError(f"where {self.text!r} is no condition in SQL ({one_line(error)}): write position = 1") from None
+            raise LogError(f"where {self.text!r} is not an SQL condition ({one_line(error)}): write position = 1") from None
         others = _SELECT.search(_QUOTED.sub("", self.text))  # another table, of which there is none
         if others or not (_by_rows(found) and found.meta.root_names()):
             raise LogError(f"where {self.text!r} must be a condition on single rows, such as position = 1")

@@ -66,7 +66,7 @@ def _file_pairs(path: str) -> list[tuple[str, str]]:
         text = text_of(path, LARGEST, "rename fewer names at once", LogError)
         rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
     except (GoBetweenError, csv.Error) as error:
-        raise LogError(f"rename {path!r}: is no pair old=new, and no CSV file that can be read ({error})") from None
+        raise LogError(f"rename {path!r}: is neither a pair old=new nor a readable CSV file ({error})") from None
     for place, row in enumerate(rows, 1):
         if len(row) != 2 or not row[1].strip():
             raise LogError(f"{path}: line {place} is not an old and a new name, with a comma between them")

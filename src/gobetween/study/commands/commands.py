@@ -159,9 +159,9 @@ def tell(verb: Tell, tx: Transaction) -> Receipt:
         words = "silence" if before is None else f"arm {before['arm']!r}, reward {before['reward']:g}"
         raise ConflictError(f"query {number} was answered before with {words}", fix=Fix("correct", str(number)))
     if row.status == "cancelled":
-        raise StudyError(f"query {number} was cancelled: tell it as unasked if its answer should count")
+        raise StudyError(f"query {number} was cancelled: tell the answer without a query number if it should count")
     if row.status == "voided":
-        raise StudyError(f"the answer to query {number} was taken out: tell it as unasked if it should count")
+        raise StudyError(f"the answer to query {number} was taken out: tell it without a query number if it should count")
     return _record(tx, verb, {"query": number, "mediator": name, "unasked": False})
 
 

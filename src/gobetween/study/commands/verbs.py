@@ -79,7 +79,7 @@ class Ask(Verb[list[StudyQuery]]):
 class Tell(Act):
     """Record an answer: the arm and its reward, or silence.
 
-    Without a query, name the mediator who answered unasked. The same answer again is "already recorded"; another answer to the
+    Without a query, name the mediator who answered. The same answer again is "already recorded"; another answer to the
     same query is refused: see `correct`. An unasked answer that equals one of the last ten minutes is refused, unless a key or
     `again` says that it is a second one.
     """
@@ -90,7 +90,7 @@ class Tell(Act):
     arm: Arm = None
     reward: Reward = None
     silent: Silent = False
-    mediator: Annotated[str | None, "Who answered unasked, when there is no query."] = None
+    mediator: Annotated[str | None, "Who answered, where there is no query."] = None
     accept_surprise: Surprise = False
     again: Annotated[bool, "It is another answer, though the same came unasked a moment ago."] = field(
         default=False, compare=False
@@ -98,7 +98,7 @@ class Tell(Act):
 
     def _check(self) -> None:
         if self.query is None and self.mediator is None:
-            raise StudyError("name the query that is answered, or the mediator who answered unasked")
+            raise StudyError("name the query that is answered, or the mediator who answered without being asked")
         vars(self).update(query=self.number, reward=as_float(self.reward))
 
     def _asked_for(self) -> dict[str, Any]:
@@ -186,7 +186,7 @@ class Cancel(OnQuery):
 
 @dataclass(frozen=True)
 class Away(Act):
-    """Ask a mediator no more until it is back.
+    """Stop asking a mediator until it is back.
 
     Its open queries stay open.
     """
@@ -230,14 +230,14 @@ class AddMediator(Act):
 
 @dataclass(frozen=True)
 class Declare(Act):
-    """Say anew how a mediator chooses, or that this is not known.
+    """Declare a mediator's policy again, or that it is not known.
 
     All that was asked and told stays and is compared with it; plans follow it. The guarantee does not rest on it.
     """
 
     word = "declare"
     done = "declared how {mediator} chooses; the guarantee is as before"
-    idle = "that is declared of {mediator} already; nothing changed"
+    idle = "{mediator}'s policy is already declared so; nothing changed"
     mediator: Mediator
     policy: HowItChooses = None
 
@@ -247,7 +247,7 @@ class Declare(Act):
 
 @dataclass(frozen=True)
 class Retire(Act):
-    """Ask a mediator no more, or leave an arm out of the question.
+    """Stop asking a mediator, or leave an arm out of the question.
 
     This is final. A mediator's open queries stay open until they are told, cancelled or expired, and the guarantee is as
     before. Without an arm the question is which of the others is best: the answer holds whatever the reason was, and says
@@ -256,7 +256,7 @@ class Retire(Act):
 
     word = "retire"
     idle = "{name} is retired already; nothing changed"
-    done = "{name} is asked no more; its open queries stay open, and the guarantee is as before"
+    done = "{name} will not be asked again; its open queries stay open, and the guarantee is as before"
     name: Annotated[str, "Of the mediator or the arm."]
     _: KW_ONLY
     what: Annotated[What, "Which of the two it is."] = "mediator"

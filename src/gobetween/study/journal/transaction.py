@@ -252,8 +252,8 @@ def why_nothing(state: StudyState) -> StudyError | None:
     if state.paused:
         return StudyError("the study is paused", fix=Fix("resume"))
     if not state.affordable:
-        out = numbered(len(state.open), "answer is", "answers are")
-        return StudyError(f"the budget is used up; {out} still out", fix=Fix("budget"))
+        left = numbered(len(state.open), "open query", "open queries")
+        return StudyError(f"the budget is used up; {left}", fix=Fix("budget"))
     if not state.askable:
         away = [name for name in state.away if name not in state.retired]
         verb = "is" if len(away) == 1 else "are"

@@ -122,7 +122,7 @@ class Learner:
         policy never pulls (accept_surprise=True records it anyway).
         """
         if query is None and mediator is None:
-            raise TellError("name the query that is answered, or the mediator who answered unasked")
+            raise TellError("name the query that is answered, or the mediator who answered without being asked")
         number, e = (None, place(mediator, self.mediators, "mediator")) if query is None else self.state.queries.find(query)
         if mediator is not None and mediator != self.mediators[e]:
             raise TellError(f"query {number} was for mediator {self.mediators[e]!r}, not for {mediator!r}")
@@ -258,7 +258,7 @@ class Learner:
     def account(self, detectable: bool = True) -> Account:
         """What the counted answers come to, with all alarms; these look at all answers that were told.
 
-        With detectable=False those that are not raised do not say how large a difference would have shown, which takes longer.
+        With detectable=False those that are not raised do not say how large a difference is detectable, which takes longer.
         """
         return self.state.account(detectable)
 

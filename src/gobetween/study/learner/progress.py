@@ -31,7 +31,7 @@ class Progress:
     """Estimated: what the statistic lacks, at the rate of the shares that the rule plans or, where it plans none, of the pulls
     so far; ∞ while that is unknown. `Learner.forecast` looks closer, and has a range."""
     p_value: float
-    """Against "some other arm is strictly better than the leader", valid whenever one looks. Not the chance that it is best.
+    """Against "some other arm is strictly better than the leader", valid at any time; not the probability that it is best.
     Of a verdict, unless it is in doubt: that with which it was reached."""
     arms: tuple[ArmReport, ...]
     shares: Mapping[str, float]

@@ -15,7 +15,7 @@ LONGEST, LONGEST_KEY = 10_000, 500  # characters of a note or reason, and of a k
 
 
 def as_float(reward: Any) -> Any:
-    """Numbers as floats, so that 1 and 1.0 are the same answer, and 0 and -0; the family refuses what is no number."""
+    """Numbers as floats, so that 1 and 1.0 are the same answer, and 0 and -0; the family refuses what is not a number."""
     if not (is_number(reward) or type(reward).__name__ in ("bool", "bool_")):  # of Python or NumPy
         return reward
     try:
@@ -36,7 +36,7 @@ def reward_of(text: str | None) -> float | None:
 
 
 def check_number(what: str, value: Any) -> None:
-    """Refuse what is no number of events."""
+    """Refuse what is not a number of events."""
     if not is_whole(value) or not 0 <= value < 2**62:
         raise StudyError(f"{what} = {value!r}: must be a whole number, 0 or more, less than 2^62")
 

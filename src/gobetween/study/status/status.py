@@ -92,7 +92,7 @@ class Status:
     queries_to_go: float | None
     """As `queries_range`, or roughly where that is not known; None where neither is known."""
     queries_range: list[float | None] | None
-    """Between these 8 times of 10, see `Learner.forecast`; the higher end may be open (None)."""
+    """80% range, see `Learner.forecast`; the higher end may be open (None)."""
     cost_to_go: float | None
     in_play: list[str]
     """The arms that can still be best, at risk δ."""
@@ -137,7 +137,7 @@ class Status:
 
     @property
     def broken(self) -> Alarm | None:
-        """The first alarm that breaks the guarantee: then no arm is named."""
+        """The first alarm that breaks the guarantee: then there is no recommendation."""
         return broken(tuple(self.alarms))
 
     @property
