@@ -51,7 +51,7 @@ def test_names_are_renamed(tmp_path: Path) -> None:
     for texts, message in (
         (["a=b", "a=c"], "'a' is to be renamed to both 'b' and 'c'"),
         (["=b"], "write old=new"),
-        (["nowhere.csv"], "no pair old=new, and no CSV file"),
+        (["nowhere.csv"], "neither a pair old=new nor a readable CSV file"),
     ):
         with pytest.raises(gb.LogError, match=message):
             read_renames(texts)
