@@ -90,7 +90,7 @@ def test_a_study_by_hand(folder: Path) -> None:
     lines = good(folder, "export", "--jsonl", "-").splitlines()
     assert [json.loads(line)["seq"] for line in lines] == list(range(1, 17))
     good(folder, "export", "--csv", "out.csv", "--jsonl", "out.jsonl")
-    assert (folder / "out.csv").read_text().startswith("query,mediator,status,arm,reward,slot,worker\n")
+    assert (folder / "out.csv").read_text().startswith("query,mediator,status,arm,reward,slot,worker,asked_at,")
 
 
 def test_json_has_the_documented_shape(folder: Path) -> None:
@@ -193,7 +193,7 @@ def test_what_an_edited_file_changes_is_said_and_names_are_not_replaced(folder: 
     assert "delta" in refused(folder, "check")
     assert "is not a study file" in refused(folder, "check", "--study", "study.sqlite")
     (folder / "new.toml").write_text(text)
-    assert "it has no store yet, gobetween init makes one" in good(folder, "check", "--study", "new.toml")
+    assert "it has no store yet: gobetween init makes one" in good(folder, "check", "--study", "new.toml")
     assert not (folder / "new.sqlite").exists()
 
 
@@ -440,5 +440,5 @@ def test_the_cast_changes_by_commands(folder: Path) -> None:
     assert "East is retired already" in good(folder, "retire", "East")
     assert "East (retired)" in good(folder, "status", "--all")
     assert "one arm would remain" in refused(folder, "retire", "letter", "--arm")
-    assert "no number" in refused(folder, "add-mediator", "Q", "--policy", "0.5,half")
+    assert "is not a number" in refused(folder, "add-mediator", "Q", "--policy", "0.5,half")
     assert data(folder, "doctor")["complaints"] == []
