@@ -101,6 +101,8 @@ def test_a_log(crowd: tuple[gb.LogReport, dict[str, list[Any]]]) -> None:
         assert arms[name]["pulls"] == log["arm"].count(name)
     pulled, best = bars(picture(parts, "arms"))
     assert list(pulled) == list(best) == list(shown)
+    colours = [{mark.name: mark.colour for mark in picture(parts, name).marks} for name in ("arms", "estimates")]
+    assert colours[0] == colours[1], "an arm has one colour on a page"
     policies = {(one["mediator"], one["arm"]): one["share"] for one in data["policies"]}
     omega = dict(zip(data["mediators"], data["omega"], strict=True))
     for name in shown:
