@@ -141,13 +141,14 @@ def cost_by_risk(curves: Mapping[str, float], deltas: Sequence[float], unit: str
     return Lines(title, RISK, Axis(f"least expected {unit}", zero=len(curves) == 1, log=len(curves) > 1), lines, ends=ends)
 
 
-def bound(found: Bounds, title: str = "") -> Rows:
+def bound(found: Bounds, titled: bool = False) -> Rows:
     """Whom an optimal plan asks how often; a mark: its share of the cost, where mediators have costs."""
     costs = found.cost_shares.tolist() if found.unit == "cost" else [None] * found.problem.E
     marks = [
         Mark(name, share, target=cost, more="" if cost is None else f"{percent(cost)} of cost")
         for name, share, cost in zip(found.problem.mediators, found.omega.tolist(), costs, strict=True)
     ]
+    title = f"T* = {amount(found.T_star)} {found.unit}" if titled else ""
     return Rows(title, Axis("share of queries", percent, zero=True), marks, bars=True)
 
 

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Sequence
 from functools import cache
+from textwrap import wrap
 from typing import Any
 
 from gobetween.errors import GoBetweenError
@@ -26,7 +27,8 @@ def draw(chart: Chart) -> Any:
         _rows(axes, chart)
     else:
         _lines(axes, chart)
-    axes.set_title(_plain(chart.title), loc="left", fontsize=10, color=INK)
+    if chart.title:
+        figure.suptitle(_plain("\n".join(wrap(chart.title, 90))), x=0.01, ha="left", fontsize=10, color=INK)
     axes.grid(visible=True, color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)

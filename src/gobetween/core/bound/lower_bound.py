@@ -63,7 +63,7 @@ class Bounds:
         from gobetween.pages.figures import bound
         from gobetween.pages.paper_figures import draw
 
-        return draw(bound(self, repr(self)))
+        return draw(bound(self, titled=True))
 
     @property
     def unit(self) -> str:
