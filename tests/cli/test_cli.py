@@ -31,7 +31,7 @@ def plan(*arguments: object) -> Any:
 
 
 def test_plan_of_experiment_1() -> None:
-    done = run("plan", EXAMPLES / "experiment1.toml")
+    done = run("plan", EXAMPLES / "experiment1.toml", "--all")
     assert done.returncode == 0
     assert done.stderr == ""
     for text in (
@@ -48,13 +48,13 @@ def test_plan_of_experiment_1() -> None:
 
 
 def test_plan_of_experiment_2_names_the_twins() -> None:
-    done = run("plan", EXAMPLES / "experiment2.toml")
+    done = run("plan", EXAMPLES / "experiment2.toml", "--all")
     assert "Not needed, whatever the means: e10 (the same as e2)" in done.stdout
     assert "means: e2 " not in done.stdout
 
 
 def test_plan_of_the_clinics_speaks_of_costs() -> None:
-    done = run("plan", EXAMPLES / "clinics.toml", "--delta", "0.2")
+    done = run("plan", EXAMPLES / "clinics.toml", "--delta", "0.2", "--all")
     assert "share of cost" in done.stdout
     assert "for a risk of 20%" in done.stdout
     assert "(no answer)" in done.stdout
@@ -166,7 +166,7 @@ def test_redundant_mediators_get_no_share(tmp_path: Path) -> None:
 
 
 def test_with_costs_the_page_does_not_promise_the_fewest_queries() -> None:
-    page = run("plan", EXAMPLES / "clinics.toml").stdout
+    page = run("plan", EXAMPLES / "clinics.toml", "--all").stdout
     assert "queries it pays for" in page
     assert "costs set aside" in page
 
@@ -235,7 +235,7 @@ def test_version_and_help() -> None:
 
 
 def test_a_plan_is_written_as_a_page(tmp_path: Path) -> None:
-    done = run("plan", EXAMPLES / "clinics.toml", "--report", tmp_path / "page")
+    done = run("plan", EXAMPLES / "clinics.toml", "--all", "--report", tmp_path / "page")
     assert f"The report is {tmp_path / 'page' / 'report.html'}." in done.stdout
     page = (tmp_path / "page" / "report.html").read_text(encoding="utf-8")
     assert "figure-worth" in page

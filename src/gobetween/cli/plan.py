@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from gobetween.cli.plugins import ready
-from gobetween.cli.terminal import print_json, show_page
+from gobetween.cli.terminal import print_json, show_page, show_screen
 from gobetween.cli.words import choice, told
 from gobetween.cli.workload import small_problem
 from gobetween.errors import GoBetweenError, SpecError
@@ -28,9 +28,10 @@ T = TypeVar("T")
     "--delta", metavar="D[,D…]", help="Risks of a wrong answer, such as 0.1,0.01 [default: the file's, or 0.1,0.05,0.01]."
 )
 @choice("question", "What to find out: {words} [default: the file's, or {default}].", metavar="QUESTION")
+@click.option("--all", "everything", is_flag=True, help="Also what each mediator is worth, new mediators, other gaps and T*.")
 @click.option("--report", "report_to", type=click.Path(), help="Also write a page with tables and figures to this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (its shape: docs/plan.md).")
-def command(file: str, delta: str | None, question: str | None, report_to: str | None, as_json: bool) -> None:
+def command(file: str, delta: str | None, question: str | None, everything: bool, report_to: str | None, as_json: bool) -> None:
     """How many queries an experiment needs at least, whom to ask, who is not needed, and what would change that.
 
     FILE is a problem in TOML: arms with guessed means, mediators with policies and costs.
@@ -50,7 +51,11 @@ def command(file: str, delta: str | None, question: str | None, report_to: str |
     else:
         from gobetween.pages.plan import sections, title_of
 
-        show_page(title_of(spec.title, plan), sections(plan), ruled=True)
+        title, parts = title_of(spec.title, plan), sections(plan)
+        if everything:
+            show_page(title, parts, ruled=True)
+        else:
+            show_screen(title, parts, "gobetween plan --all shows everything", ruled=True)
         if page:
             click.echo(f"\nThe report is {page}.")
 

@@ -69,18 +69,19 @@ def show_page(title: str, sections: Sequence[Section], *, ruled: bool = False) -
 def show_screen(title: str, sections: Sequence[Section], more: str, *, ruled: bool = False) -> None:
     """Print as much of a page as fits a screen; `more` says which command shows the rest."""
     width = page().width
-    show_page(title, fitted(sections, LINES - 2 - bool(title), PIPE_WIDTH if width == UNBOUNDED else width), ruled=ruled)
+    shown = fitted(sections, LINES - 2 - bool(title), PIPE_WIDTH if width == UNBOUNDED else width, ruled)
+    show_page(title, shown, ruled=ruled)
     click.echo(f"\n{more}")
 
 
-def fitted(sections: Sequence[Section], lines: int, width: int) -> list[Section]:
+def fitted(sections: Sequence[Section], lines: int, width: int, ruled: bool = False) -> list[Section]:
     """The first section, and of the others what fits so many lines: a table that does not loses its last rows."""
     shown, left = list[Section](), lines
     for section in sections:
         left -= bool(shown) + bool(section.title)
         blocks: list[Block] = []
         for block in section.blocks:
-            high = height(block, width)
+            high = height(block, width, ruled)
             if shown and high > left:
                 over = high - left + 1
                 if isinstance(block, Grid) and block.header and 0 < over < len(block.rows):
@@ -97,16 +98,18 @@ def fitted(sections: Sequence[Section], lines: int, width: int) -> list[Section]
     return shown
 
 
-def height(block: Block, width: int) -> int:
+def height(block: Block, width: int, ruled: bool = False) -> int:
     """How many lines of a terminal it takes."""
     if isinstance(block, Text):
         return len(_folded(block.words, width))
     if isinstance(block, Picture):
         return 0
     if isinstance(block, Card):
-        return sum(height(part, width) for part in block.plain())
+        return sum(height(part, width, ruled) for part in block.plain())
     if block.header:
-        return 1 + len(block.rows) if narrowest(block, False) <= width else sum(len(row) + 1 for row in block.rows)
+        whole = Grid(block.header, [*block.rows, [name.replace(" ", "_") for name in block.header]])  # headings on one line
+        heads = 1 + ruled + 2 * (narrowest(whole, ruled) > width)
+        return heads + len(block.rows) if narrowest(block, ruled) <= width else sum(len(row) + 1 for row in block.rows)
     return len(facts(block, width))
 
 
