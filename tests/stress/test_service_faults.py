@@ -12,6 +12,7 @@ import httpx
 import pytest
 from service_faults import kill_servers, new_store, serving
 from service_load import Load, load, open_pages
+from service_pressure import readers_who_do_not_read, writers_who_wait
 
 import gobetween as gb
 
@@ -61,11 +62,26 @@ def test_how_fast(where: str, report: Report) -> None:
         spent = cpu(server.process) - before
     words = (
         f"{many.rate:,.0f} tells/s and as many asks; {1e3 * spent / many.told:.2f} ms of processor time for both, the clients took "
-        f"{1e3 * many.own / many.told:.2f} ms; one client: ask p50 {one.p50(one.asks):.1f} ms, tell {one.p50(one.tells):.1f} ms; "
+        f"{1e3 * many.own / many.told:.2f} ms; ask p50 {many.p50(many.asks):.1f} ms, tell {many.p50(many.tells):.1f} ms; "
+        f"one client: ask p50 {one.p50(one.asks):.1f} ms, tell {one.p50(one.tells):.1f} ms; "
         f"load of the machine {os.getloadavg()[0]:.1f}"
     )
     report(f"{CLIENTS} clients × 200 ask + tell by HTTP, {kind(where)}", since, words)
     assert many.told == CLIENTS * 200
+
+
+def test_400_readers_who_do_not_read(where: str, report: Report) -> None:
+    since = time.perf_counter()
+    readers_who_do_not_read(where, 400)
+    words = "no connection of the store held by them; health, lists, an export, ask and tell answered meanwhile and afterwards"
+    report(f"400 clients that do not read an export of 8 MB, {kind(where)}", since, words)
+
+
+def test_500_writers_who_wait(where: str, report: Report) -> None:
+    since = time.perf_counter()
+    writers_who_wait(where, 500)
+    words = "health, lists, status and inbox answered meanwhile, and every write in the end"
+    report(f"500 writes from pages and programs while somebody holds the store, {kind(where)}", since, words)
 
 
 def test_a_million_events(tmp_path: Path, report: Report) -> None:
