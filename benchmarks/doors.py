@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import gobetween as gb
-from gobetween.core.reward.transport import evidence
+from gobetween.core.evidence.eprocess import evidence
 
 POLICIES = [[0.1, 0.8, 0.1, 0.0], [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.1, 0.8], [0.2, 0.0, 0.4, 0.4]]
 PROBLEM = gb.Problem([1.5, 1.0, 0.7, 0.5], POLICIES, family=gb.Gaussian(1.0))

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 import gobetween as gb
-from gobetween.core.reward.transport import evidence
+from gobetween.core.evidence.eprocess import evidence
 
 
 @gb.register

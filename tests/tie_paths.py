@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 import gobetween as gb
+from gobetween.core.evidence.eprocess import evidence
 from gobetween.core.evidence.rank_evidence import term_of
 from gobetween.core.ground.jit import leaf
 from gobetween.core.ground.tally import Tally, count, new_tally
 from gobetween.core.reward.family import Family, draw
-from gobetween.core.reward.transport import evidence
 from gobetween.core.stopping.stopper import Stopper, note, restart
 
 MODES = (

@@ -18,11 +18,10 @@ from disorder import DELTA, SETTINGS, live
 from page import DOCS, write
 
 import gobetween as gb
-from gobetween.core.evidence.eprocess import PRODUCT, Pairing, log_evalue
+from gobetween.core.evidence.eprocess import PRODUCT, Pairing, evidence, log_evalue
 from gobetween.core.ground.jit import leaf
 from gobetween.core.ground.tally import Tally, count, new_tally
 from gobetween.core.reward.family import Family, draw
-from gobetween.core.reward.transport import evidence
 from gobetween.simulation.summary import exact_interval
 
 POLICIES = [[0.1, 0.8, 0.1, 0.0], [0.0, 0.1, 0.8, 0.1], [0.0, 0.1, 0.1, 0.8], [0.2, 0.0, 0.4, 0.4]]

@@ -21,7 +21,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 import gobetween as gb
-from gobetween.core.reward.transport import evidence
+from gobetween.core.evidence.eprocess import evidence
 
 
 class Halves(NamedTuple("Halves", [("sigma", float)], ), gb.Family):

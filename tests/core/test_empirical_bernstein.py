@@ -24,12 +24,11 @@ from gobetween.core.evidence.empirical_bernstein import (
     new_bernstein,
     rate,
 )
-from gobetween.core.evidence.eprocess import Pairing, least_beside, log_beside, log_evalue, pair_at
+from gobetween.core.evidence.eprocess import Pairing, evidence, least_beside, log_beside, log_evalue, pair_at
 from gobetween.core.evidence.rank_evidence import least_evidence
 from gobetween.core.ground.jit import ENABLED
 from gobetween.core.ground.tally import Tally
 from gobetween.core.question.question import rival_gains
-from gobetween.core.reward.transport import evidence
 from gobetween.core.stopping.rules import BY_COUNTS
 from gobetween.core.stopping.stopper import Stopper
 from gobetween.simulation.summary import exact_interval

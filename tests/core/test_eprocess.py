@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from strategies import here
 
 import gobetween as gb
-from gobetween.core.evidence.eprocess import PRODUCT, log_evalue
+from gobetween.core.evidence.eprocess import PRODUCT, evidence, log_evalue
 from gobetween.core.ground.tally import Tally
-from gobetween.core.reward.transport import evidence
 
 FAMILIES: list[gb.Family] = [
     gb.Gaussian(1.0),

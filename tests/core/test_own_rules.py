@@ -324,7 +324,7 @@ OWN = """
 import math
 from typing import NamedTuple
 import gobetween as gb
-from gobetween.core.reward.transport import evidence
+from gobetween.core.evidence.eprocess import evidence
 
 class Halves(NamedTuple("Halves", []), gb.Family):
     name = "halves"
@@ -336,7 +336,7 @@ print(evidence(Halves(), 1.0, 0.0, 1.0, 1.0)[0])
 """
 OURS = """
 import gobetween as gb
-from gobetween.core.reward.transport import evidence
+from gobetween.core.evidence.eprocess import evidence
 print(evidence(gb.Gaussian(1.0), 1.0, 0.0, 1.0, 1.0)[0])
 """
 

@@ -12,10 +12,9 @@ from strategies import here
 
 import gobetween as gb
 from gobetween.core.alarm.confounding import log_difference
-from gobetween.core.evidence.eprocess import PRODUCT, log_evalue
+from gobetween.core.evidence.eprocess import PRODUCT, evidence, log_evalue
 from gobetween.core.ground.tally import Tally
 from gobetween.core.reward.mixtures import beta_mixture, gamma_mixture
-from gobetween.core.reward.transport import evidence
 from gobetween.core.verdict.evidence_report import arm_reports
 
 CLOSE: list[tuple[gb.Family, list[float]]] = [

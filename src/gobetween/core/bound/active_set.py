@@ -14,11 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gobetween.core.bound.certificate import D_1, D_A, WORTH, F, Point, W, improve
+from gobetween.core.evidence.eprocess import curvature
 from gobetween.core.ground.jit import index, jit, leaf
-from gobetween.core.ground.linalg import lu_solve
 from gobetween.core.ground.types import Floats, Ints
 from gobetween.core.reward.family import Family
-from gobetween.core.reward.transport import curvature
 
 GRAIN = 1e-12
 STEPS = 8
@@ -54,6 +53,34 @@ def take(which: int, x: Floats, n: int, sets: ActiveSets) -> None:
     sets.size[which] = count
     for k in range(n):
         sets.weight[which, k] = x[k] / total if x[k] > 0.0 else 0.0
+
+
+@leaf
+def lu_solve(A: Floats, b: Floats, n: int) -> bool:
+    """Overwrite b[:n] by A[:n, :n]⁻¹ b (Gauss with partial pivoting, A is destroyed); False when A is singular."""
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if abs(A[i, k]) > abs(A[best, k]):
+                best = i
+        if not abs(A[best, k]) > 0.0:
+            return False
+        if best != k:
+            for j in range(k, n):
+                A[k, j], A[best, j] = A[best, j], A[k, j]
+            b[k], b[best] = b[best], b[k]
+        A[k, k] = 1.0 / A[k, k]
+        for i in range(k + 1, n):
+            c = A[i, k] * A[k, k]
+            if c != 0.0:
+                for j in range(k + 1, n):
+                    A[i, j] -= c * A[k, j]
+                b[i] -= c * b[k]
+    for k in range(n - 1, -1, -1):
+        for j in range(k + 1, n):
+            b[k] -= A[k, j] * b[j]
+        b[k] *= A[k, k]
+    return True
 
 
 @leaf

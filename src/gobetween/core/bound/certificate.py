@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gobetween.core.evidence.eprocess import evidence
 from gobetween.core.ground.jit import index, jit, part
 from gobetween.core.ground.types import Floats
 from gobetween.core.reward.family import Family, divergence
-from gobetween.core.reward.transport import evidence
 
 # Rows of a ledger
 W = index(0)  # [K] arm weights Rω

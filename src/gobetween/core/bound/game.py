@@ -33,10 +33,10 @@ from gobetween.core.bound.certificate import (
     relative_error,
 )
 from gobetween.core.bound.interior_point import OMEGA, Scratch, Y, interior, new_scratch, settle, start
+from gobetween.core.evidence.eprocess import evidence
 from gobetween.core.ground.jit import index, inlined, jit, leaf, part, quiet
 from gobetween.core.ground.types import Bools, Floats, Ints
 from gobetween.core.reward.family import Family
-from gobetween.core.reward.transport import evidence
 
 OPTIMAL, INEXACT, TIE, UNREACHABLE = 0, 1, 2, 3
 COLD, WARM = index(0), index(1)

@@ -9,6 +9,9 @@ each iterate (ω, y) gives both bounds of the certificate. With slacks s_a = f_a
 
 an arrow matrix, written below as a sum of squares so that nothing cancels. Step lengths and centring follow Mehrotra's
 predictor-corrector.
+
+Linear algebra is in plain loops. Why not BLAS: its results depend on how many threads happen to be free, and one seed must give
+one result. Loops run over contiguous rows, four at a time, so that the compiler keeps them in vector registers.
 """
 
 from typing import NamedTuple
@@ -16,11 +19,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gobetween.core.bound.certificate import D_1, D_A, WORTH, F, Point, W, improve, payoffs, prices, spread
+from gobetween.core.evidence.eprocess import curvature, evidence
 from gobetween.core.ground.jit import index, jit, leaf
-from gobetween.core.ground.linalg import cholesky, cholesky_solve, gram, row_dot
 from gobetween.core.ground.types import Floats
 from gobetween.core.reward.family import Family
-from gobetween.core.reward.transport import curvature, evidence
 
 MOST_STEPS = 100
 PATIENCE = 12
@@ -255,3 +257,62 @@ def settle(K: int, E: int, scratch: Scratch) -> None:
         goal[OMEGA, e] = at[OMEGA, e] if step[OMEGA, e] * at[Z, e] >= step[Z, e] * at[OMEGA, e] else 0.0
     for a in range(K):
         goal[Y, a] = at[Y, a] if step[Y, a] * at[S, a] >= step[S, a] * at[Y, a] else 0.0
+
+
+@leaf
+def row_dot(A: Floats, i: int, B: Floats, j: int, n: int) -> float:
+    """Σ_{k<n} A_ik B_jk with four running sums. Rows by number, not as slices: a slice costs more than a short product."""
+    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+    head = n - n % 4
+    for k in range(0, head, 4):
+        s0 += A[i, k] * B[j, k]
+        s1 += A[i, k + 1] * B[j, k + 1]
+        s2 += A[i, k + 2] * B[j, k + 2]
+        s3 += A[i, k + 3] * B[j, k + 3]
+    for k in range(head, n):
+        s0 += A[i, k] * B[j, k]
+    return (s0 + s1) + (s2 + s3)
+
+
+@leaf
+def gram(P: Floats, D: Floats, row: int, M: Floats) -> None:
+    """Add Σ_a D[row, a] P_a P_aᵀ to the lower triangle of M; P_a are the rows of P [n, m], M is [m, m]."""
+    n, m = P.shape
+    head = n - n % 4
+    for i in range(m):
+        for a in range(0, head, 4):
+            c0, c1 = D[row, a] * P[a, i], D[row, a + 1] * P[a + 1, i]
+            c2, c3 = D[row, a + 2] * P[a + 2, i], D[row, a + 3] * P[a + 3, i]
+            for j in range(i + 1):
+                M[i, j] += c0 * P[a, j] + c1 * P[a + 1, j] + (c2 * P[a + 2, j] + c3 * P[a + 3, j])
+        for a in range(head, n):
+            c0 = D[row, a] * P[a, i]
+            for j in range(i + 1):
+                M[i, j] += c0 * P[a, j]
+
+
+@leaf
+def cholesky(M: Floats) -> None:
+    """Overwrite the lower triangle of M ≥ 0 by L, M = LLᵀ, with the reciprocals of L's diagonal on the diagonal.
+
+    A pivot lost to rounding gets the reciprocal 0: that coordinate rests.
+    """
+    n = M.shape[0]
+    for j in range(n):
+        whole = M[j, j]
+        pivot = whole - row_dot(M, j, M, j, j)
+        M[j, j] = 1.0 / np.sqrt(pivot) if pivot > 1e-30 * whole else 0.0
+        for i in range(j + 1, n):
+            M[i, j] = (M[i, j] - row_dot(M, i, M, j, j)) * M[j, j]
+
+
+@leaf
+def cholesky_solve(L: Floats, x: Floats, row: int) -> None:
+    """Overwrite x[row] by (LLᵀ)⁻¹ x[row]; L as `cholesky` leaves it."""
+    n = L.shape[0]
+    for i in range(n):
+        x[row, i] = (x[row, i] - row_dot(L, i, x, row, i)) * L[i, i]
+    for i in range(n - 1, -1, -1):
+        x[row, i] *= L[i, i]
+        for k in range(i):
+            x[row, k] -= L[i, k] * x[row, i]

@@ -21,6 +21,7 @@ from gobetween.core.evidence.eprocess import (
     Pairing,
     alone,
     beside,
+    evidence,
     least_beside,
     log_sum,
     pair_at,
@@ -35,7 +36,6 @@ from gobetween.core.ground.jit import leaf
 from gobetween.core.ground.tally import Tally
 from gobetween.core.ground.types import Floats, Ints
 from gobetween.core.reward.family import Family, coordinate, span
-from gobetween.core.reward.transport import evidence
 
 #: Nothing is looked at until the likelihood ratio Z_ab is so much above what is needed, in nats.
 LEARNING = 0.5

@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gobetween.core.evidence.empirical_bernstein import bernstein_reach
-from gobetween.core.evidence.eprocess import Pairing, alone, beside, least_beside, least_pair, log_sum, pair_at, pooled
+from gobetween.core.evidence.eprocess import (
+    Pairing,
+    alone,
+    beside,
+    evidence,
+    least_beside,
+    least_pair,
+    log_sum,
+    pair_at,
+    pooled,
+)
 from gobetween.core.evidence.lift_table import (
     MANY,
     Lifts,
@@ -30,7 +40,6 @@ from gobetween.core.ground.jit import by_type, leaf, part
 from gobetween.core.ground.tally import Tally
 from gobetween.core.ground.types import Floats, Ints
 from gobetween.core.reward.family import Family, coordinate, span
-from gobetween.core.reward.transport import evidence
 
 if TYPE_CHECKING:
     from gobetween.core.evidence.informed_ranks import InformedRanks

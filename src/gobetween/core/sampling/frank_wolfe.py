@@ -12,10 +12,10 @@ import math
 
 import numpy as np
 
+from gobetween.core.evidence.eprocess import evidence
 from gobetween.core.ground.jit import jit, leaf
 from gobetween.core.ground.types import Bools, Floats
 from gobetween.core.reward.family import Family
-from gobetween.core.reward.transport import evidence
 from gobetween.core.sampling.sampling_rule import SamplingView
 
 

@@ -15,7 +15,7 @@ from gobetween.core.evidence.contrast import (
     restore_contrasts,
 )
 from gobetween.core.evidence.empirical_bernstein import BernsteinSums, add_to_bernstein, give_up_bernstein, new_bernstein
-from gobetween.core.evidence.eprocess import PRODUCT, Pairing, log_evalue
+from gobetween.core.evidence.eprocess import PRODUCT, Pairing, evidence, log_evalue
 from gobetween.core.evidence.guess import Guess
 from gobetween.core.evidence.informed_ranks import InformedRanks, new_informed_ranks
 from gobetween.core.evidence.lift_table import forget_costs
@@ -25,7 +25,6 @@ from gobetween.core.ground.tally import Tally, best_seen, seen_all
 from gobetween.core.ground.types import Bools, Floats
 from gobetween.core.ground.value import compiled_form, first_memory, observe, remember
 from gobetween.core.reward.family import Family, surplus
-from gobetween.core.reward.transport import evidence
 from gobetween.core.stopping.question_stopper import QuestionStopper
 from gobetween.core.stopping.stopping_rule import StoppingRule, StoppingView, statistic
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gobetween.core.alarm.alarm import Alarm, Facts, alarms_of, broken
-from gobetween.core.evidence.eprocess import PRODUCT, rule_out
+from gobetween.core.evidence.eprocess import PRODUCT, evidence, rule_out
 from gobetween.core.evidence.means import interval_ends, merged_samples
 from gobetween.core.ground.jit import index
 from gobetween.core.ground.tally import Tally
@@ -17,7 +17,6 @@ from gobetween.core.ground.types import Bools, Floats, Ints
 from gobetween.core.question.question import Question
 from gobetween.core.question.questions import BEST, EpsilonBest
 from gobetween.core.reward.family import Family
-from gobetween.core.reward.transport import evidence
 from gobetween.core.stopping.stopper import AnyStopper, glr
 from gobetween.core.stopping.stopping_rule import StoppingRule
 from gobetween.errors import ProblemError
