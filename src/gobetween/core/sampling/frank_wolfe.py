@@ -1,6 +1,6 @@
 """Frank–Wolfe on the lower-bound problem, with mediators as vertices (Wang, Tzeng and Proutiere, NeurIPS 2021).
 
-The shares of cost x follow F(x) = min_b f_b(πᵀx) uphill, f_b with leader i as in transport.py. F has kinks, where one gradient
+The shares of cost x follow F(x) = min_b f_b(πᵀx) uphill, f_b with leader i as in eprocess.py. F has kinks, where one gradient
 says too little, so that a step looks at those of all rivals that nearly attain the minimum:
 
     z = argmax_z min_{b: f_b(x) < F(x) + r_t} ⟨z − x, ∇f_b(x)⟩,    x ← x + (z − x)/t,    r_t = t^(−9/10)/E

@@ -1,6 +1,6 @@
 """Pursuit: whom to ask without a solver. Exponential weights on the rivals against the best mediator, on the counts there are.
 
-With leader i, rivals b and the evidence Z_b = f_b(N; μ̂), whose slopes in the counts are d_i(b) and d_b (evidence/eprocess.py):
+With leader i, rivals b and the evidence Z_b = f_b(N; μ̂), whose slopes in the counts are d_i(b) and d_b (eprocess.py):
 
     q_b ∝ e^(−η (Z_b − min Z)),    ask the mediator e with the largest Σ_b q_b (π_e(i) d_i(b) + π_e(b) d_b)/c_e
 
