@@ -95,7 +95,7 @@ def test_sums_add_up_in_any_order_and_can_be_taken_back() -> None:
     words = excess_alarms(Poisson(), COUNTS, N_a, whole)[0].words
     squares = sum(((x[a == b] - x[a == b].mean()) ** 2).sum() for b in range(3))
     expected = squares / sum((N_a[b] - 1) * x[a == b].mean() for b in range(3))
-    assert f"variance about {expected:,.2f} times their mean" in words
+    assert f"variance about {expected:,.2f} times what their mean implies" in words
 
 
 def test_what_was_taken_out_leaves_no_evidence_behind() -> None:

@@ -67,14 +67,9 @@ def _(details: SigmaDetails, alarm: Alarm) -> Parts:
 
 @parts.register
 def _(details: OverdispersionDetails, alarm: Alarm) -> Parts:
-    family = details.family
-    called = {"poisson": "Poisson counts", "exponential": "exponential times", "gamma": "gamma rewards"}
-    which = called.get(family.name, f"{family.name.replace('-', ' ')} counts")
-    declared = "" if alarm.subject == family.name else f" with {alarm.subject}"
-    mean = "their mean" if family.name == "poisson" else "what their mean implies"
-    return Parts(
-        f"rewards vary more than {which}{declared} do", OVERSTATED, f"variance about {details.times:,.2f} times {mean}"
-    )
+    declared = "" if alarm.subject == details.family.name else f" with {alarm.subject}"
+    found = f"variance about {details.times:,.2f} times what their mean implies"
+    return Parts(f"rewards vary more than {details.family.plural}{declared} do", OVERSTATED, found)
 
 
 @parts.register

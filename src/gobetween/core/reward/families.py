@@ -132,7 +132,7 @@ class Poisson(NamedTuple("Poisson", []), Family):
     """Counts 0, 1, 2, …"""
 
     __slots__ = ()
-    name = "poisson"
+    name, plural = "poisson", "Poisson counts"
     rewards = "a whole number, 0 or more"
     totals_suffice = False
     low, high = 0.0, math.inf
@@ -174,7 +174,7 @@ class Exponential(NamedTuple("Exponential", []), Family):
     """Positive rewards with density e^(−x/μ)/μ, such as waiting times."""
 
     __slots__ = ()
-    name = "exponential"
+    name, plural = "exponential", "exponential times"
     rewards = "a positive finite number"
     low, high = 0.0, math.inf
     open_ends = (0.0,)
@@ -223,7 +223,7 @@ class Gamma(NamedTuple("Gamma", [("shape", float)]), Family):
     """Positive rewards with variance μ²/shape, such as amounts of money; the shape is known. Shape 1 is Exponential."""
 
     __slots__ = ()
-    name = "gamma"
+    name, plural = "gamma", "gamma rewards"
     rewards = "a positive finite number"
     low, high = 0.0, math.inf
     open_ends = (0.0,)

@@ -36,6 +36,7 @@ class Family(Value):
 
     __slots__ = ()
     rewards: ClassVar[str] = "a number"
+    plural: ClassVar[str] = "rewards"  # what many of them are called
     """The rewards in words."""
     low: float
     high: float

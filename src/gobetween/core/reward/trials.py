@@ -50,7 +50,7 @@ class Binomial(NamedTuple("Binomial", [("n", float)]), Family):
     """How many of n trials succeed: whole numbers from 0 to n, such as sales to n customers; the mean is n times the chance."""
 
     __slots__ = ()
-    name = "binomial"
+    name, plural = "binomial", "binomial counts"
     rewards = "a whole number from 0 to n"
     low = 0.0
 
@@ -112,7 +112,7 @@ class Geometric(NamedTuple("Geometric", []), Family):
     """Trials up to and with the first success: 1, 2, 3, …; the chance of a success is 1/mean."""
 
     __slots__ = ()
-    name = "geometric"
+    name, plural = "geometric", "geometric counts"
     rewards = "a whole number, 1 or more"
     low, high = 1.0, math.inf
 
@@ -159,7 +159,7 @@ class NegativeBinomial(NamedTuple("NegativeBinomial", [("r", float)]), Family):
     """Failures before the r-th success: 0, 1, 2, …, with variance μ + μ²/r; counts that vary more than Poisson's. Any r > 0."""
 
     __slots__ = ()
-    name = "negative-binomial"
+    name, plural = "negative-binomial", "negative binomial counts"
     rewards = "a whole number, 0 or more"
     low, high = 0.0, math.inf
 
