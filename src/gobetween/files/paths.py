@@ -45,17 +45,17 @@ _KINDS = {
 }
 
 
-def path_of(given: str | PathLike[str], what: str = "") -> Path:
+def path_of(given: str | PathLike[str]) -> Path:
     """A path that a file system can have: without NUL, and no half of a character in it."""
     text = os.fspath(given)
     try:
         os.fsencode(text)
     except UnicodeEncodeError:
-        raise SpecError(f"{what}{text!a}: is not a path, it holds half of a character: name another file") from None
+        raise SpecError(f"{text!a}: is not a path, it holds half of a character: name another file") from None
     if any(len(os.fsencode(part)) > LONGEST for part in Path(text).parts):
-        raise SpecError(f"{what}{text[:60]!a}…: is not a path, it is too long: name another file")
+        raise SpecError(f"{text[:60]!a}…: is not a path, it is too long: name another file")
     if "\x00" in text:
-        raise SpecError(f"{what}{text!a}: is not a path, it holds NUL: name another file")
+        raise SpecError(f"{text!a}: is not a path, it holds NUL: name another file")
     return Path(text)
 
 

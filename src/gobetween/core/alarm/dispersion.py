@@ -11,6 +11,8 @@ from gobetween.core.reward.family import Family
 from gobetween.core.reward.overdispersion import Overdispersion
 from gobetween.core.reward.second_moments import is_kept, log_excess_evidence, log_spread_evidence, squares
 
+LIMIT = math.log(1.0 / LEVEL)
+
 
 @dataclass(frozen=True)
 class SigmaDetails(Details):
@@ -41,19 +43,19 @@ def scale(facts: Facts) -> list[Alarm]:
     return [] if sigma is None else scale_alarms(sigma, N_a, spread)
 
 
-def scale_alarms(sigma: float, N_a: Ints, spread: Floats, level: float = LEVEL) -> list[Alarm]:
+def scale_alarms(sigma: float, N_a: Ints, spread: Floats) -> list[Alarm]:
     """Is a declared σ contradicted by the second moments [3, K] of N_a rewards?"""
     SS = squares(spread, N_a)
     found = sigma * math.sqrt(SS.sum() / max(1, N_a.sum() - (N_a > 0).sum()))
     log_e, details = log_spread_evidence(N_a, SS), SigmaDetails(found)
-    return [alarm_of("scale", f"sigma = {sigma:g}", log_e, math.log(1.0 / level), details)]
+    return [alarm_of("scale", f"sigma = {sigma:g}", log_e, LIMIT, details)]
 
 
-def excess_alarms(family: Family, excess: Overdispersion, N_a: Ints, spread: Floats, level: float = LEVEL) -> list[Alarm]:
+def excess_alarms(family: Family, excess: Overdispersion, N_a: Ints, spread: Floats) -> list[Alarm]:
     """Is what a family says of rewards with a mean contradicted by second moments and sums [5 or more, K] of N_a rewards?"""
     means = spread[4] / np.maximum(1, N_a)
     expected = math.fsum((n - 1) * family.variance(mean) for n, mean in zip(N_a.tolist(), means.tolist(), strict=True) if n > 1)
     found = squares(spread, N_a).sum() / expected if expected > 0.0 else 1.0
     said = ", ".join(f"{name} = {value:g}" for name, value in family.parameters().items())
     log_e, details = log_excess_evidence(N_a, spread[3:], excess), OverdispersionDetails(family, found)
-    return [alarm_of("scale", said or family.name, log_e, math.log(1.0 / level), details)]
+    return [alarm_of("scale", said or family.name, log_e, LIMIT, details)]

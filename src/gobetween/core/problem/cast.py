@@ -237,10 +237,10 @@ def new_cast(
     return Cast(names, who, policies, np.ones(len(who)) if costs is None else check_costs(costs, who), silent)
 
 
-def check_names(names: Any, count: int, what: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
+def check_names(names: Any, count: int, what: str) -> tuple[str, ...]:
     """Names as a tuple of different, non-empty strings; numbered ones by default."""
     if names is None:
-        return default or tuple(f"{what} {i + 1}" for i in range(count))
+        return tuple(f"{what} {i + 1}" for i in range(count))
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise ProblemError(f"{what}s must be a list of names, not {names!r}")
     given = tuple(normal(name) if isinstance(name, str) else name for name in names)
