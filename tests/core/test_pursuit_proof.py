@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import gobetween as gb
-from gobetween.core.evidence.eprocess import PRODUCT
+from gobetween.core.evidence.eprocess import PRODUCT, evidence
 from gobetween.core.ground.tally import Tally
-from gobetween.core.reward.transport import evidence
 from gobetween.core.stopping.stopper import least_evalue
 
 FAMILIES: list[tuple[gb.Family, float, float]] = [

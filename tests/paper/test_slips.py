@@ -9,7 +9,7 @@ import pytest
 from records import MISSING
 
 import gobetween as gb
-from gobetween.core.reward.transport import evidence
+from gobetween.core.evidence.eprocess import evidence
 from gobetween.paper.tables import EXPERIMENT_1, EXPERIMENT_2, TABLE_1, TABLE_2
 
 PAPER = Path(__file__).parent.parent.parent.parent / "shared" / "paper"
