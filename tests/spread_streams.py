@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from gobetween.core.alarm.dispersion import excess_alarms, scale_alarms
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints
 from gobetween.core.reward.families import Exponential, Gamma, Gaussian, Poisson
 from gobetween.core.reward.family import Family
 from gobetween.core.reward.overdispersion import Overdispersion

@@ -15,9 +15,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from gobetween.core.ground.jit import Floats
 from gobetween.core.ground.registry import check_class
 from gobetween.core.ground.tally import State, new_state
-from gobetween.core.ground.types import Floats
 from gobetween.core.problem.cast import Policy, are_known, ladder
 from gobetween.core.problem.problem import Problem
 from gobetween.core.question.question import Question

@@ -11,8 +11,7 @@ import gobetween as gb
 from gobetween.core.alarm.alarm import Facts, alarms_of, least_detectable
 from gobetween.core.alarm.confounding import confounding_alarms, log_difference, most_difference
 from gobetween.core.alarm.policy import log_policy_evidence, policy_alarms, visible_share
-from gobetween.core.ground.jit import ENABLED
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import ENABLED, Floats, Ints
 from gobetween.words.alarms import no_signs
 from gobetween.words.logs import sentences
 

@@ -7,8 +7,8 @@ import pytest
 
 import gobetween as gb
 from gobetween.core.evidence.means import interval_ends
+from gobetween.core.ground.jit import Floats
 from gobetween.core.ground.tally import fill, new_tally
-from gobetween.core.ground.types import Floats
 from gobetween.core.reward.family import Family, two_sided
 from gobetween.core.verdict.evidence_report import arm_reports
 

@@ -9,7 +9,7 @@ from spread_streams import COUNTS, counts_until_raised, drawn, excess_of, false_
 import gobetween as gb
 from gobetween.core.alarm.alarm import LEVEL
 from gobetween.core.alarm.dispersion import excess_alarms
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints
 from gobetween.core.reward.families import Poisson
 from gobetween.core.reward.overdispersion import SHAPES, rises
 from gobetween.core.reward.second_moments import (

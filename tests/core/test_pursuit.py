@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gobetween.core.evidence.lift_table import sort_first
+from gobetween.core.ground.jit import Bools, Floats, Ints
 from gobetween.core.ground.tally import State, fill, new_state
-from gobetween.core.ground.types import Bools, Floats, Ints
 from gobetween.core.sampling import pursuit
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from gobetween.core.ground.types import Ints
+from gobetween.core.ground.jit import Ints
 from gobetween.core.verdict.evidence_report import ArmReport
 from gobetween.export import numbered
 from gobetween.logs.analysis.breakdown import MeanCell, PolicyShare, policy_shares

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gobetween.core.ground.jit import index
+from gobetween.core.ground.jit import Floats, Ints, index
 from gobetween.core.ground.tally import new_state
-from gobetween.core.ground.types import Floats, Ints
 from gobetween.core.problem.cast import ladder
 from gobetween.core.problem.problem import Problem
 from gobetween.core.run.loops import choose, observe, respond, verdict

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints
 from gobetween.errors import ProblemError
 from gobetween.export import data_frame, html_table, json_safe
 from gobetween.simulation.runs import Runs

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from gobetween.core.bound.lower_bound import binary_kl
 from gobetween.core.evidence.guess import Guess
+from gobetween.core.ground.jit import Bools, Floats, Ints
 from gobetween.core.ground.tally import State, new_state
-from gobetween.core.ground.types import Bools, Floats, Ints
 from gobetween.core.problem.cast import Policy, are_known, ladder, never_pulled, nobody_pulls, policy_row
 from gobetween.core.problem.problem import Problem
 from gobetween.core.question.question import Question, as_question

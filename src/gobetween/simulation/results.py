@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.core.ground.types import Ints
+from gobetween.core.ground.jit import Ints
 from gobetween.core.problem.problem import Problem
 from gobetween.errors import ResultsError
 from gobetween.export import choose, data_frame, html_table

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gobetween import __version__
-from gobetween.core.ground.types import Ints
+from gobetween.core.ground.jit import Ints
 from gobetween.errors import Fix, ResultsError
 from gobetween.files.paths import check_file, path_of
 from gobetween.simulation.engine import CHUNK

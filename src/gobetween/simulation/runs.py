@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gobetween.core.bound.lower_bound import bound_for
-from gobetween.core.ground.types import Bools, Ints
+from gobetween.core.ground.jit import Bools, Ints
 from gobetween.core.problem.problem import Problem
 from gobetween.core.question.question import Question
 from gobetween.core.question.questions import BEST

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gobetween.core.bound.lower_bound import bound_for
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints
 from gobetween.core.problem.problem import Problem
 from gobetween.export import json_safe
 from gobetween.simulation.runs import Runs

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gobetween.core.evidence.means import possible_means
+from gobetween.core.ground.jit import Floats, Ints
 from gobetween.core.ground.tally import Tally
-from gobetween.core.ground.types import Floats, Ints
 from gobetween.core.problem.cast import are_known
 from gobetween.core.reward.family import Family
 

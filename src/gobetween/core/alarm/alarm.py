@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gobetween.core.evidence.policy_evidence import LEVEL as LEVEL
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints
 from gobetween.core.question.question import Question
 from gobetween.core.question.questions import BEST
 from gobetween.core.reward.family import Family

@@ -12,7 +12,7 @@ import numpy as np
 
 from gobetween.core.alarm.alarm import LEVEL, Alarm, Details, Facts, alarm_of, check, least_detectable, most_different
 from gobetween.core.evidence.means import least_total, merged_samples, total_at
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints
 from gobetween.core.reward.family import Family, coordinate
 
 

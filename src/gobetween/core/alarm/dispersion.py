@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gobetween.core.alarm.alarm import LEVEL, Alarm, Details, Facts, alarm_of, check
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints
 from gobetween.core.reward.family import Family
 from gobetween.core.reward.overdispersion import Overdispersion
 from gobetween.core.reward.second_moments import is_kept, log_excess_evidence, log_spread_evidence, squares

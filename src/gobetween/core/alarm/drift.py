@@ -20,8 +20,7 @@ import numpy as np
 from gobetween.core.alarm.alarm import LEVEL, Alarm, Details, Facts, alarm_of, check
 from gobetween.core.alarm.confounding import visible_difference
 from gobetween.core.evidence.means import least_total
-from gobetween.core.ground.jit import jit, leaf
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints, jit, leaf
 from gobetween.core.reward.family import Family, divergence
 from gobetween.core.reward.mixtures import log_kt, log_likelihood
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gobetween.core.alarm.alarm import LEVEL, Alarm, Details, Facts, alarm_of, check, least_detectable, most_off
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints
 from gobetween.core.reward.mixtures import log_kt
 
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from gobetween.core.bound.certificate import D_1, D_A, WORTH, F, Point, W, improve
 from gobetween.core.evidence.eprocess import curvature
-from gobetween.core.ground.jit import index, jit, leaf
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints, index, jit, leaf
 from gobetween.core.reward.family import Family
 
 GRAIN = 1e-12

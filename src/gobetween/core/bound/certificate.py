@@ -17,8 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gobetween.core.evidence.eprocess import evidence
-from gobetween.core.ground.jit import index, jit, part
-from gobetween.core.ground.types import Floats
+from gobetween.core.ground.jit import Floats, index, jit, part
 from gobetween.core.reward.family import Family, divergence
 
 # Rows of a ledger

@@ -34,8 +34,7 @@ from gobetween.core.bound.certificate import (
 )
 from gobetween.core.bound.interior_point import OMEGA, Scratch, Y, interior, new_scratch, settle, start
 from gobetween.core.evidence.eprocess import evidence
-from gobetween.core.ground.jit import index, inlined, jit, leaf, part, quiet
-from gobetween.core.ground.types import Bools, Floats, Ints
+from gobetween.core.ground.jit import Bools, Floats, Ints, index, inlined, jit, leaf, part, quiet
 from gobetween.core.reward.family import Family
 
 OPTIMAL, INEXACT, TIE, UNREACHABLE = 0, 1, 2, 3

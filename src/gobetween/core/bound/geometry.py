@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from gobetween.core.bound.lower_bound import bound_for, lower_bound
-from gobetween.core.ground.types import Bools, Floats, Ints
+from gobetween.core.ground.jit import Bools, Floats, Ints
 from gobetween.core.problem.cast import are_known, unreachable_arms
 from gobetween.core.problem.problem import Problem
 from gobetween.core.question.question import Question

@@ -20,8 +20,7 @@ import numpy as np
 
 from gobetween.core.bound.certificate import D_1, D_A, WORTH, F, Point, W, improve, payoffs, prices, spread
 from gobetween.core.evidence.eprocess import curvature, evidence
-from gobetween.core.ground.jit import index, jit, leaf
-from gobetween.core.ground.types import Floats
+from gobetween.core.ground.jit import Floats, index, jit, leaf
 from gobetween.core.reward.family import Family
 
 MOST_STEPS = 100

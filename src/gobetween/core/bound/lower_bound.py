@@ -15,7 +15,7 @@ import numpy as np
 from gobetween.core.bound.certificate import Point, certify, forget, leader, new_ledger, new_point
 from gobetween.core.bound.game import COLD, INEXACT, LARGE, OPTIMAL, TIE, UNREACHABLE, new_workspace, solve, solve_large
 from gobetween.core.evidence.eprocess import evidence
-from gobetween.core.ground.types import Bools, Floats
+from gobetween.core.ground.jit import Bools, Floats
 from gobetween.core.ground.value import is_number
 from gobetween.core.problem.problem import Problem
 from gobetween.core.question.question import Question, answers_at, pairs_of

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gobetween.core.bound.lower_bound import LowerBound, lower_bound, question_bound
-from gobetween.core.ground.types import Floats
+from gobetween.core.ground.jit import Floats
 from gobetween.core.problem.cast import unreachable_arms
 from gobetween.core.problem.problem import Problem
 from gobetween.core.question.questions import EpsilonBest

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gobetween.core.ground.jit import jit, leaf, part
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints, jit, leaf, part
 
 #: Prior precisions of the deviation (as sums of squared weights) and their weights.
 GAP_PRECISIONS = np.array([0.0625, 0.25, 1.0, 4.0, 16.0, 64.0, 256.0])

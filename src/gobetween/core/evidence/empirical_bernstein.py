@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gobetween.core.ground.jit import leaf, part
-from gobetween.core.ground.types import Floats
+from gobetween.core.ground.jit import Floats, leaf, part
 
 #: V of an arm of which only the atom counts any more.
 GIVEN_UP = 1e290

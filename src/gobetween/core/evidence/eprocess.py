@@ -23,9 +23,8 @@ from typing import NamedTuple
 
 from gobetween.core.evidence.contrast import Contrast, log_contrast, new_contrast
 from gobetween.core.evidence.empirical_bernstein import BernsteinSums, log_bernstein, new_bernstein
-from gobetween.core.ground.jit import leaf, part
+from gobetween.core.ground.jit import Bools, leaf, part
 from gobetween.core.ground.tally import Tally
-from gobetween.core.ground.types import Bools
 from gobetween.core.reward.family import Family, closed_pair, coordinate, divergence, log_mixture, span, variance
 
 MOST_STEPS = 200

@@ -14,10 +14,9 @@ import numpy as np
 
 from gobetween.core.evidence.contrast import GIVEN_UP, scaled_erfc
 from gobetween.core.evidence.eprocess import log_sum, pair_at
-from gobetween.core.ground.jit import by_type, leaf
+from gobetween.core.ground.jit import Floats, Ints, by_type, leaf
 from gobetween.core.ground.registry import classes
 from gobetween.core.ground.tally import Tally
-from gobetween.core.ground.types import Floats, Ints
 from gobetween.core.ground.value import is_number
 from gobetween.core.reward.family import LARGEST, SMALLEST, Family, coordinate
 from gobetween.errors import ProblemError

@@ -32,9 +32,8 @@ from gobetween.core.evidence.guess import SPREADS, WEIGHTS, At, Guess, informed_
 from gobetween.core.evidence.lift_table import Lifts, least_lift, new_lifts
 from gobetween.core.evidence.rank_evidence import LEARNING as RANK_LEARNING
 from gobetween.core.evidence.rank_evidence import least_alone, rank_base
-from gobetween.core.ground.jit import leaf
+from gobetween.core.ground.jit import Floats, Ints, leaf
 from gobetween.core.ground.tally import Tally
-from gobetween.core.ground.types import Floats, Ints
 from gobetween.core.reward.family import Family, coordinate, span
 
 #: Nothing is looked at until the likelihood ratio Z_ab is so much above what is needed, in nats.

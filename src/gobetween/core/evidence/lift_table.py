@@ -16,9 +16,8 @@ import numpy as np
 
 from gobetween.core.evidence.empirical_bernstein import with_bernstein
 from gobetween.core.evidence.eprocess import Pairing
-from gobetween.core.ground.jit import leaf, part
+from gobetween.core.ground.jit import Floats, Ints, leaf, part
 from gobetween.core.ground.tally import Tally
-from gobetween.core.ground.types import Floats, Ints
 from gobetween.core.reward.family import Family, log_mixture, span
 
 if TYPE_CHECKING:

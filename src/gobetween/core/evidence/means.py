@@ -14,9 +14,8 @@ import math
 
 import numpy as np
 
-from gobetween.core.ground.jit import jit, leaf
+from gobetween.core.ground.jit import Floats, Ints, jit, leaf
 from gobetween.core.ground.tally import Tally
-from gobetween.core.ground.types import Floats, Ints
 from gobetween.core.reward.family import Family, coordinate, divergence, span, two_sided, variance
 
 STEPS, CLOSE = 200, 1e-10

@@ -8,8 +8,7 @@ import math
 
 import numpy as np
 
-from gobetween.core.ground.jit import part
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints, part
 from gobetween.core.problem.cast import ROW_TOLERANCE, are_known
 
 LEVEL = 0.01  # of an alarm: the probability that it is ever raised falsely

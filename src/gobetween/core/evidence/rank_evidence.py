@@ -26,19 +26,9 @@ from gobetween.core.evidence.eprocess import (
     pair_at,
     pooled,
 )
-from gobetween.core.evidence.lift_table import (
-    MANY,
-    Lifts,
-    begin_table,
-    kept_gain,
-    least_lift,
-    new_lifts,
-    slot_of,
-    there_is,
-)
-from gobetween.core.ground.jit import by_type, leaf, part
+from gobetween.core.evidence.lift_table import MANY, Lifts, begin_table, kept_gain, least_lift, new_lifts, slot_of, there_is
+from gobetween.core.ground.jit import Floats, Ints, by_type, leaf, part
 from gobetween.core.ground.tally import Tally
-from gobetween.core.ground.types import Floats, Ints
 from gobetween.core.reward.family import Family, coordinate, span
 
 if TYPE_CHECKING:

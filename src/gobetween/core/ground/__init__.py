@@ -1,3 +1,3 @@
-"""What everything stands on. Read `types` (arrays), `tally` (counts and sums), `value` (families, rules and questions are
+"""What everything stands on. Read `tally` (counts and sums), `value` (families, rules and questions are
 values) and `registry` (the list of them) first; `jit` says how code is compiled.
 """

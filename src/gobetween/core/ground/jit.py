@@ -1,4 +1,4 @@
-"""How functions are compiled, cached and dispatched by type. Only this file knows Numba.
+"""How functions are compiled, cached and dispatched by type, and the types of their arrays. Only this file knows Numba.
 
 Machine code is kept on disk, one folder per digest of the core's sources, because Numba's own cache does not notice that a
 function in *another* file has changed. The folder belongs to the user alone (cache files are pickles). Only what concerns the
@@ -15,7 +15,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Randomness = np.random.Generator | float  # a generator, or the one number that a rule of ours may need
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: With GOBETWEEN_JIT=off every kernel runs as plain Python and Numba is not even imported: right for one small problem.

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gobetween.core.ground.jit import jit, part
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints, jit, part
 
 
 class Tally(NamedTuple):

@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gobetween.core.ground.jit import by_type, jit
-from gobetween.core.ground.types import Floats
+from gobetween.core.ground.jit import Floats, by_type, jit
 from gobetween.errors import ProblemError
 from gobetween.export import is_number as is_number
 

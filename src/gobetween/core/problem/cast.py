@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gobetween.core.ground.types import Bools, Floats, Ints
+from gobetween.core.ground.jit import Bools, Floats, Ints
 from gobetween.core.reward.family import LARGEST, SMALLEST
 from gobetween.errors import Fix, ProblemError
 from gobetween.export import choose, is_whole, some

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gobetween.core.ground.types import Floats
+from gobetween.core.ground.jit import Floats
 from gobetween.core.problem.cast import Cast, as_array, check_names, check_size, in_order, new_cast
 from gobetween.core.reward.families import DEFAULT
 from gobetween.core.reward.family import Family, as_family

@@ -22,10 +22,9 @@ import numpy as np
 
 from gobetween.core.evidence.empirical_bernstein import BernsteinSums, bernstein_evidence
 from gobetween.core.evidence.eprocess import Pairing, evidence, log_evalue
-from gobetween.core.ground.jit import by_type, leaf, part
+from gobetween.core.ground.jit import Bools, Floats, by_type, leaf, part
 from gobetween.core.ground.registry import contract, resolve
 from gobetween.core.ground.tally import Tally
-from gobetween.core.ground.types import Bools, Floats
 from gobetween.core.ground.value import NotDefinedError, Value
 from gobetween.core.reward.family import Family
 

@@ -7,10 +7,9 @@ import numpy as np
 
 from gobetween.core.evidence.empirical_bernstein import BernsteinSums
 from gobetween.core.evidence.eprocess import Pairing
-from gobetween.core.ground.jit import leaf
+from gobetween.core.ground.jit import Bools, Floats, leaf
 from gobetween.core.ground.registry import register
 from gobetween.core.ground.tally import Tally
-from gobetween.core.ground.types import Bools, Floats
 from gobetween.core.ground.value import is_number
 from gobetween.core.question.question import Question, rival_gains
 from gobetween.core.reward.family import Family, closed_level, coordinate, divergence, log_mixture, variance

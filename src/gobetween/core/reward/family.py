@@ -13,9 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gobetween.core.ground.jit import by_type, leaf
+from gobetween.core.ground.jit import Floats, Ints, by_type, leaf
 from gobetween.core.ground.registry import contract, resolve
-from gobetween.core.ground.types import Floats, Ints
 from gobetween.core.ground.value import NotDefinedError, Value, is_number
 from gobetween.core.reward.mixtures import LOG_WEIGHTS, TILTS, even_mixture
 from gobetween.core.reward.overdispersion import Overdispersion

@@ -10,8 +10,7 @@ import math
 
 import numpy as np
 
-from gobetween.core.ground.jit import jit, leaf
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints, jit, leaf
 
 #: Share of a mixture's weight on the useful side; the rest costs 0.01 nat and helps when counts are very unequal.
 USEFUL = 0.99

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gobetween.core.ground.types import Floats
+from gobetween.core.ground.jit import Floats
 
 SHAPES = tuple(4.0**k for k in range(-4, 17))
 """The r that are tried for Poisson counts: a mean of 1e9 with twice its variance has 1e9, one of 0.01 has 0.01."""

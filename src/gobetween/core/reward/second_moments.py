@@ -16,8 +16,7 @@ from functools import cache
 
 import numpy as np
 
-from gobetween.core.ground.jit import leaf
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints, leaf
 from gobetween.core.reward.family import Family
 from gobetween.core.reward.overdispersion import Overdispersion
 

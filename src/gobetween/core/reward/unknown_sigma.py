@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gobetween.core.ground.jit import leaf
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints, leaf
 from gobetween.core.ground.value import is_number
 from gobetween.core.reward.family import LARGEST, SMALLEST, Family
 from gobetween.core.reward.second_moments import add_spread, add_to_sums, gap_between, precision_of, variance_of

@@ -5,9 +5,8 @@ import math
 from gobetween.core.evidence.eprocess import evidence, pair_at
 from gobetween.core.evidence.lift_table import MANY
 from gobetween.core.evidence.rank_evidence import within_reach
-from gobetween.core.ground.jit import index, jit, leaf, part
+from gobetween.core.ground.jit import Floats, Ints, index, jit, leaf, part
 from gobetween.core.ground.tally import Tally, best_seen, count
-from gobetween.core.ground.types import Floats, Ints
 from gobetween.core.reward.family import Family, coordinate, count_reward, divergence
 from gobetween.core.stopping.question_stopper import QuestionStopper
 from gobetween.core.stopping.stopper import Stopper, judge

@@ -5,9 +5,8 @@ The step: choose → observe → verdict. A simulation runs it in a loop, a live
 
 import numpy as np
 
-from gobetween.core.ground.jit import index, inlined, leaf, part
+from gobetween.core.ground.jit import Bools, Floats, Ints, Randomness, index, inlined, leaf, part
 from gobetween.core.ground.tally import State, Tally, clear, count
-from gobetween.core.ground.types import Bools, Floats, Ints, Randomness
 from gobetween.core.reward.family import Family, count_reward, forget_rewards
 from gobetween.core.run.streams import World, begin_run, chance, reward_of
 from gobetween.core.sampling.sampler import AnySampler, learn, next_mediator

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gobetween.core.ground.jit import leaf, part
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints, leaf, part
 from gobetween.core.reward.family import Family, draw
 
 Words = NDArray[np.uint64]

@@ -14,8 +14,7 @@ import math
 import numpy as np
 
 from gobetween.core.evidence.eprocess import evidence
-from gobetween.core.ground.jit import jit, leaf
-from gobetween.core.ground.types import Floats
+from gobetween.core.ground.jit import Floats, jit, leaf
 from gobetween.core.reward.family import Family, coordinate, divergence, span
 from gobetween.core.sampling.frank_wolfe import spread_out
 from gobetween.core.sampling.sampling_rule import SamplingView

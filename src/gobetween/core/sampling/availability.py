@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from gobetween.core.bound.geometry import needed_mediators
+from gobetween.core.ground.jit import Bools, Floats, Ints
 from gobetween.core.ground.tally import State
-from gobetween.core.ground.types import Bools, Floats, Ints
 from gobetween.core.problem.cast import are_known
 from gobetween.core.sampling.sampler import BOXES, C_TRACKING, FIXED, AnySampler, Sampler, new_sampler
 

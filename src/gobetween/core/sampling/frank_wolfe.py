@@ -13,8 +13,7 @@ import math
 import numpy as np
 
 from gobetween.core.evidence.eprocess import evidence
-from gobetween.core.ground.jit import jit, leaf
-from gobetween.core.ground.types import Bools, Floats
+from gobetween.core.ground.jit import Bools, Floats, jit, leaf
 from gobetween.core.reward.family import Family
 from gobetween.core.sampling.sampling_rule import SamplingView
 

@@ -10,9 +10,8 @@ Every such query adds at least 1/T* to min Z for each unit of cost, up to what Î
 import math
 from typing import TYPE_CHECKING
 
-from gobetween.core.ground.jit import part
+from gobetween.core.ground.jit import Bools, Floats, Ints, part
 from gobetween.core.ground.tally import State, seen_all
-from gobetween.core.ground.types import Bools, Floats, Ints
 from gobetween.core.question.question import gather
 from gobetween.core.reward.family import Family
 from gobetween.core.sampling.tracking import least_asked

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gobetween.core.ground.jit import Bools, Floats
 from gobetween.core.ground.registry import register
-from gobetween.core.ground.types import Bools, Floats
 from gobetween.core.problem.cast import as_array
 from gobetween.core.sampling.adahedge import next_shares
 from gobetween.core.sampling.frank_wolfe import direction, least_served

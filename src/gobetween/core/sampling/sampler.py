@@ -12,9 +12,8 @@ from gobetween.core.bound.certificate import Point, forget, new_point
 from gobetween.core.bound.game import COLD, INEXACT, OPTIMAL, Workspace, keep_up, new_workspace, solve
 from gobetween.core.evidence.empirical_bernstein import BernsteinSums, add_to_bernstein, new_bernstein
 from gobetween.core.evidence.policy_evidence import is_looked_at, is_refuted, refuted_at, with_silence
-from gobetween.core.ground.jit import by_type, inlined, leaf, part
+from gobetween.core.ground.jit import Bools, Floats, Ints, Randomness, by_type, inlined, leaf, part
 from gobetween.core.ground.tally import State, seen_all
-from gobetween.core.ground.types import Bools, Floats, Ints, Randomness
 from gobetween.core.problem.cast import may_pull
 from gobetween.core.question.question import Question
 from gobetween.core.question.questions import BestArm

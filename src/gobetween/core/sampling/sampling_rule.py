@@ -9,10 +9,9 @@ import numpy as np
 
 from gobetween.core.evidence.empirical_bernstein import BernsteinSums
 from gobetween.core.evidence.policy_evidence import is_looked_at, is_refuted, refuted_at, with_silence
-from gobetween.core.ground.jit import by_type, inlined, leaf
+from gobetween.core.ground.jit import Bools, Floats, Ints, by_type, inlined, leaf
 from gobetween.core.ground.registry import contract, resolve
 from gobetween.core.ground.tally import State
-from gobetween.core.ground.types import Bools, Floats, Ints
 from gobetween.core.ground.value import NotDefinedError, Rule, compiled_form, first_memory, observe, remember
 from gobetween.core.problem.problem import Problem
 from gobetween.core.question.question import Question

@@ -2,8 +2,7 @@
 
 import math
 
-from gobetween.core.ground.jit import leaf, uniform
-from gobetween.core.ground.types import Bools, Floats, Ints, Randomness
+from gobetween.core.ground.jit import Bools, Floats, Ints, Randomness, leaf, uniform
 
 
 @leaf

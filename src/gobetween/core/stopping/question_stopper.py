@@ -16,9 +16,8 @@ from gobetween.core.evidence.contrast import (
 from gobetween.core.evidence.empirical_bernstein import BernsteinSums
 from gobetween.core.evidence.eprocess import Pairing
 from gobetween.core.evidence.rank_evidence import LEARNING
-from gobetween.core.ground.jit import leaf
+from gobetween.core.ground.jit import Bools, Floats, leaf
 from gobetween.core.ground.tally import Tally, best_seen, seen_all
-from gobetween.core.ground.types import Bools, Floats
 from gobetween.core.question.question import Question, claim, faces, log_e, payoff
 from gobetween.core.reward.family import Family, surplus
 

@@ -20,9 +20,8 @@ from gobetween.core.evidence.guess import Guess
 from gobetween.core.evidence.informed_ranks import InformedRanks, new_informed_ranks
 from gobetween.core.evidence.lift_table import forget_costs
 from gobetween.core.evidence.rank_evidence import Ranks, largest_evidence, least_evidence, new_ranks, reach
-from gobetween.core.ground.jit import by_type, index, inlined, leaf, part
+from gobetween.core.ground.jit import Bools, Floats, by_type, index, inlined, leaf, part
 from gobetween.core.ground.tally import Tally, best_seen, seen_all
-from gobetween.core.ground.types import Bools, Floats
 from gobetween.core.ground.value import compiled_form, first_memory, observe, remember
 from gobetween.core.reward.family import Family, surplus
 from gobetween.core.stopping.question_stopper import QuestionStopper

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from gobetween.core.ground.jit import by_type
+from gobetween.core.ground.jit import Floats, Ints, by_type
 from gobetween.core.ground.registry import contract, resolve
-from gobetween.core.ground.types import Floats, Ints
 from gobetween.core.ground.value import NotDefinedError, Rule
 from gobetween.core.question.question import Question
 from gobetween.core.reward.family import Family

@@ -11,9 +11,8 @@ import numpy as np
 from gobetween.core.alarm.alarm import Alarm, Facts, alarms_of, broken
 from gobetween.core.evidence.eprocess import PRODUCT, evidence, rule_out
 from gobetween.core.evidence.means import interval_ends, merged_samples
-from gobetween.core.ground.jit import index
+from gobetween.core.ground.jit import Bools, Floats, Ints, index
 from gobetween.core.ground.tally import Tally
-from gobetween.core.ground.types import Bools, Floats, Ints
 from gobetween.core.question.question import Question
 from gobetween.core.question.questions import BEST, EpsilonBest
 from gobetween.core.reward.family import Family

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gobetween.core.evidence.eprocess import Tangent, least_between
+from gobetween.core.ground.jit import Bools, Floats, Ints
 from gobetween.core.ground.tally import Tally
-from gobetween.core.ground.types import Bools, Floats, Ints
 from gobetween.core.question.question import Question, pairs_of
 from gobetween.core.reward.family import Family
 from gobetween.core.reward.mixtures import CONJUGATE, LOG_WEIGHTS, TILTS

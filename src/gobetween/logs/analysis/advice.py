@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gobetween.core.bound.lower_bound import Bounds, bound_for
-from gobetween.core.ground.jit import ENABLED
+from gobetween.core.ground.jit import ENABLED, Floats
 from gobetween.core.ground.tally import Tally
-from gobetween.core.ground.types import Floats
 from gobetween.core.problem.problem import Problem
 from gobetween.core.question.question import pairs_of
 from gobetween.core.reward.family import Family

@@ -7,7 +7,7 @@ from typing import Any, TextIO, TypedDict
 
 import numpy as np
 
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints
 from gobetween.core.reward.family import Family
 from gobetween.core.verdict.evidence_report import ArmReport, mean_intervals
 from gobetween.simulation.summary import exact_intervals

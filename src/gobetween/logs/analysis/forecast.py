@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gobetween.core.evidence.lift_table import MANY
-from gobetween.core.ground.jit import ENABLED, index
+from gobetween.core.ground.jit import ENABLED, Floats, index
 from gobetween.core.ground.tally import Tally, fill, new_tally
-from gobetween.core.ground.types import Floats
 from gobetween.core.ground.value import copied
 from gobetween.core.question.question import Question
 from gobetween.core.reward.family import Family

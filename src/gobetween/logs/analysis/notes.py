@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gobetween.core.ground.types import Ints
+from gobetween.core.ground.jit import Ints
 from gobetween.core.reward.mixtures import log_kt, log_likelihood
 from gobetween.files.cells import WORDS
 from gobetween.logs.analysis.policies import CLOSE, VARIES, propensity_policy

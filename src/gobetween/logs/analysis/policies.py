@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from gobetween.core.ground.types import Floats
+from gobetween.core.ground.jit import Floats
 from gobetween.logs.reading.counts import LogStats
 from gobetween.logs.reading.options import LogOptions
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints
 from gobetween.core.problem.cast import are_known, unreachable_arms
 from gobetween.core.reward.mixtures import log_kt
 from gobetween.logs.analysis.policies import declared_policies

@@ -14,8 +14,8 @@ import numpy as np
 
 from gobetween.core.alarm.alarm import LEVEL
 from gobetween.core.alarm.drift import log_policy_drift, split_after, split_at, split_weight
+from gobetween.core.ground.jit import Bools, Floats, Ints
 from gobetween.core.ground.tally import new_state
-from gobetween.core.ground.types import Bools, Floats, Ints
 from gobetween.core.problem.cast import are_known
 from gobetween.core.question.question import Question
 from gobetween.core.question.questions import BEST

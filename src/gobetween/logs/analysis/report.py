@@ -10,7 +10,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from gobetween.core.alarm.alarm import Alarm, broken
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints
 from gobetween.core.question.question import Question
 from gobetween.core.reward.family import Family
 from gobetween.core.verdict.evidence_report import ArmReport, NearTie

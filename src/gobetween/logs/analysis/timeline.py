@@ -9,7 +9,7 @@ import numpy as np
 
 from gobetween.core.alarm.alarm import Alarm
 from gobetween.core.alarm.drift import split_at
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints
 from gobetween.core.reward.family import Family
 from gobetween.logs.reading.counts import LogStats
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from gobetween.core.ground.types import Bools, Floats, Ints
+from gobetween.core.ground.jit import Bools, Floats, Ints
 from gobetween.logs.reading.counts import BadRow
 
 ONE = "the log"  # the mediator of a log that names none

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from gobetween.core.ground.types import Bools, Floats
+from gobetween.core.ground.jit import Bools, Floats
 from gobetween.logs.reading.batch import Batch, Names, Order
 from gobetween.logs.reading.counts import NEITHER, NO_NUMBER, NOT_PAID, NOT_TOGETHER, BadRow, Before
 from gobetween.logs.reading.names import is_nothing

@@ -9,8 +9,8 @@ import numpy as np
 
 from gobetween.core.alarm.contradiction import Claim
 from gobetween.core.alarm.drift import Checkpoint, Trajectory, moderate
+from gobetween.core.ground.jit import Floats, Ints
 from gobetween.core.ground.tally import Tally, fill, new_tally
-from gobetween.core.ground.types import Floats, Ints
 from gobetween.core.problem.cast import too_many
 from gobetween.core.reward.family import Family
 from gobetween.core.reward.second_moments import add_spread, new_spread, widened

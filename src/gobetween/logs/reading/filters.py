@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.core.ground.types import Bools
+from gobetween.core.ground.jit import Bools
 from gobetween.errors import LogError
 from gobetween.logs.reading.batch import one_line
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from gobetween.core.alarm.contradiction import Claim
 from gobetween.core.alarm.drift import Checkpoint
+from gobetween.core.ground.jit import Floats, Ints
 from gobetween.core.ground.tally import Tally, fill, new_tally
-from gobetween.core.ground.types import Floats, Ints
 from gobetween.core.reward.family import Family
 from gobetween.core.stopping.rules import BY_COUNTS
 from gobetween.core.verdict.evidence_report import Evidence, weigh

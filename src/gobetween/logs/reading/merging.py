@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.core.ground.types import Ints
+from gobetween.core.ground.jit import Ints
 from gobetween.logs.reading.batch import Batch, Names, Order
 from gobetween.logs.reading.counts import Before
 from gobetween.logs.reading.files import LogFile

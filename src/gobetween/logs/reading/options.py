@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, TypedDict
 
 from gobetween.core.bound.lower_bound import binary_kl
-from gobetween.core.ground.types import Floats
+from gobetween.core.ground.jit import Floats
 from gobetween.core.problem.cast import Policy, policy_row
 from gobetween.core.question.question import Question, as_question
 from gobetween.core.question.questions import BEST

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gobetween.core.alarm.drift import Checkpoint, moderate, split_after, split_at
-from gobetween.core.ground.types import Bools, Floats, Ints
+from gobetween.core.ground.jit import Bools, Floats, Ints
 from gobetween.core.ground.value import copied
 from gobetween.core.question.question import Question
 from gobetween.core.question.questions import BEST

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints
 from gobetween.errors import LogError
 from gobetween.files.cells import WORDS, NumberFormat
 from gobetween.logs.reading.arrow import MISSING, check_plain, library

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from gobetween.core.ground.types import Floats, Ints
+from gobetween.core.ground.jit import Floats, Ints
 from gobetween.core.problem.cast import Cast
 from gobetween.core.reward.family import Family
 from gobetween.errors import ProblemError

@@ -16,9 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gobetween.core.ground.jit import ENABLED, index
+from gobetween.core.ground.jit import ENABLED, Bools, Floats, Ints, index
 from gobetween.core.ground.tally import State, count
-from gobetween.core.ground.types import Bools, Floats, Ints
 from gobetween.core.ground.value import copied
 from gobetween.core.problem.cast import ladder
 from gobetween.core.reward.family import Family

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from gobetween.core.alarm.alarm import Alarm, broken_by
 from gobetween.core.evidence.guess import Guess
-from gobetween.core.ground.types import Bools, Floats
+from gobetween.core.ground.jit import Bools, Floats
 from gobetween.core.problem.cast import Cast, Mediators, Policy, new_cast
 from gobetween.core.question.question import Question
 from gobetween.core.question.questions import BEST

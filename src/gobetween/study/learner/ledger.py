@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from gobetween.core.alarm.drift import moderate
+from gobetween.core.ground.jit import Floats, Ints
 from gobetween.core.ground.tally import Tally, add_exactly, count, fill, new_tally
-from gobetween.core.ground.types import Floats, Ints
 from gobetween.core.reward.family import Family
 from gobetween.core.reward.second_moments import add_reward, add_spread, new_spread, scale_of
 from gobetween.study.learner.queries import Answer

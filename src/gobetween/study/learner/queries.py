@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gobetween.core.ground.types import Ints
+from gobetween.core.ground.jit import Ints
 from gobetween.core.problem.cast import Cast
 from gobetween.core.reward.family import Family
 from gobetween.errors import Fix, ProblemError

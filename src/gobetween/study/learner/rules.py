@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from gobetween.core.alarm.contradiction import Claim
-from gobetween.core.ground.jit import index
+from gobetween.core.ground.jit import Bools, Floats, index
 from gobetween.core.ground.tally import State
-from gobetween.core.ground.types import Bools, Floats
 from gobetween.core.problem.cast import Cast
 from gobetween.core.reward.family import Family
 from gobetween.core.run.loops import choose, verdict

@@ -12,9 +12,8 @@ import numpy as np
 from gobetween.core.alarm.alarm import Facts
 from gobetween.core.alarm.contradiction import Claim
 from gobetween.core.alarm.drift import Checkpoint, split_after
-from gobetween.core.ground.jit import index
+from gobetween.core.ground.jit import Bools, Floats, Ints, index
 from gobetween.core.ground.tally import State
-from gobetween.core.ground.types import Bools, Floats, Ints
 from gobetween.core.problem.cast import Cast, check_names
 from gobetween.core.run.loops import observe
 from gobetween.core.verdict.evidence_report import Account, account, likeliest
