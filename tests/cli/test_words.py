@@ -44,8 +44,7 @@ def sentences(path: Path) -> Iterator[str]:
     [
         path
         for path in sorted(SOURCE.rglob("*.py"))
-        if "cli" not in path.parts
-        and path.name not in ("remedies.py", "alarm_remedies.py", "fixes.py")  # the words of all readers
+        if "cli" not in path.parts and path.name not in ("remedies.py", "alarms.py", "fixes.py")  # the words of all readers
     ],
     ids=lambda p: str(p.relative_to(SOURCE)),
 )

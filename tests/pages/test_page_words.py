@@ -4,11 +4,14 @@ import time
 
 import pytest
 
+from gobetween.core.alarm.alarm import Alarm, Sentence
 from gobetween.export import numbered
 from gobetween.study.journal.receipts import StudyQuery
+from gobetween.words.alarms import CHECKS, KINDS, kind_of, remedies_of
 from gobetween.words.events import event_line
 from gobetween.words.messages import reminders
 from gobetween.words.numbers import moment
+from gobetween.words.study_page import check
 
 
 def test_times_are_local_and_say_their_zone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,3 +57,11 @@ def test_one_contact_of_two_mediators_gets_one_text_for_each() -> None:
         "Dear North, 3 answers are still missing:", "Dear South, 3 answers are still missing:"
     ]  # fmt: skip
     assert [[number for number in range(6) if f"- query {number}," in text] for text in found] == [[0, 2, 4], [1, 3, 5]]
+
+
+def test_an_alarm_of_a_kind_of_which_nothing_is_said_is_told_and_advised_on() -> None:
+    assert {kind.check for kind in KINDS.values()} | {"other"} == set(CHECKS)
+    alarm = Alarm("made-up", "the clock", 9.0, 2.0, True, True, Sentence("The clock runs backwards."))
+    assert check(CHECKS[kind_of(alarm).check], [alarm]) == ("bad", "Another assumption is violated", "the clock")
+    assert remedies_of(alarm) == [{"words": "Find out what happened before you rely on this.", "command": "gobetween pause"}]
+    assert remedies_of(alarm, log=True)[0]["words"].startswith("Find out what happened, and analyse rows")

@@ -1,7 +1,13 @@
-"""Alarms: one sentence for each kind, what is said instead of an answer, and what was looked for and not found."""
+"""Alarms: for each kind its sentence, what to do about it in a study and in a log, and its line among the checks of a page;
+what was looked for and not found.
 
-from collections.abc import Sequence
+A kind that says nothing here but its sentence is told and advised on like any other (`OTHER`).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import singledispatch
+from shlex import quote as quoted
 from typing import NamedTuple
 
 from gobetween.core.alarm.alarm import Alarm, Details, Sentence
@@ -12,7 +18,7 @@ from gobetween.core.alarm.drift import DriftDetails, PolicyDriftDetails
 from gobetween.core.alarm.policy import PolicyDetails
 from gobetween.core.ground.value import NotDefinedError
 from gobetween.export import numbered, some
-from gobetween.words.numbers import about
+from gobetween.words.numbers import about, percent
 from gobetween.words.verdict import opposite_words
 
 BROKEN = "the guarantee does not hold"
@@ -168,3 +174,141 @@ def _detectable(found: Sequence[Alarm], unit: str, of: str, scale: float) -> str
         texts = [f"{text} ({subject!r})" for text, (_, subject) in zip(texts, (sizes[0], sizes[-1]), strict=True)]
     lack = f"; too few {unit}s for {some(few)}" if few else ""
     return f"detectable: {' to '.join(texts)}{of} or more{lack}"
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What to do: in words, by a button of the page (verb, its value and what stands on it), in the shell."""
+
+    words: str
+    what: str = "What to do"
+    """What it is about."""
+    button: str = ""
+    verb: str = ""
+    value: str = ""
+    command: str = ""
+
+
+PAUSE = {"button": "Pause the study", "verb": "pause", "command": "gobetween pause"}
+
+
+def _policy(alarm: Alarm) -> Remedy:
+    name, details = alarm.subject, alarm.details
+    seen = ""
+    if isinstance(details, PolicyDetails) and details.outside is None and alarm.size is not None:
+        seen = f"{details.arm or 'silence'} {percent(details.share)} of the time instead of {percent(details.declared)}. "
+    advice = "Declare its policy unknown, or, if you know how it chooses, its right policy."
+    return Remedy(
+        f"{seen[:1].upper()}{seen[1:]}The answer stays valid, and plans use what was seen. {advice}",
+        f"{name} deviates from its declared policy",
+        f"Declare {name} unknown", "declare", name, f"gobetween declare {quoted(name)} --unknown",
+    )  # fmt: skip
+
+
+def _changed(alarm: Alarm) -> Remedy:
+    name = alarm.subject
+    return Remedy(
+        "The answer stays valid, but plans use an average of before and after. If the change lasts, let it begin again under "
+        "another name: plans then use its new answers alone.",
+        f"{name} has changed how it chooses",
+        f"Begin again with {name}", "succeed", name,
+        f"gobetween add-mediator {quoted(f'{name} 2')} && gobetween retire {quoted(name)}",
+    )  # fmt: skip
+
+
+def _confounding(alarm: Alarm) -> Remedy:
+    found = f"Find out what mediators see before they choose {alarm.subject}."
+    return Remedy(f"{found} Then begin a new study within each group, or with mediators who cannot see it.", **PAUSE)
+
+
+def _drift(alarm: Alarm) -> Remedy:
+    return Remedy("Find out what changed and when. Then begin a new study with the answers from after the change.", **PAUSE)
+
+
+def _scale(alarm: Alarm) -> Remedy:
+    family = "a family that allows for this spread, such as gaussian with sigma unknown, or bounded"
+    return Remedy(f"Begin a new study with {family}.", **PAUSE)
+
+
+def _other(alarm: Alarm) -> Remedy:
+    return Remedy("Find out what happened before you rely on this.", **(PAUSE if alarm.breaks else {}))
+
+
+PERIODS = "Find out what changed and when, and analyse each period on its own (--where selects its rows)."
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is said of a kind of alarm beside its sentence."""
+
+    check: str
+    """To which of the checks of a page it belongs."""
+    remedy: Callable[[Alarm], Remedy]
+    """What to do about it in a study."""
+    in_log: str
+    """What to do about it in a log."""
+
+
+KINDS = {
+    "policy": Kind("policy", _policy, "Correct its policy in the file that --declared names, or leave it out there."),
+    "policy-drift": Kind(
+        "policy", _changed, "If the change lasts, analyse the rows since then on their own (--where selects them)."
+    ),
+    "confounding": Kind(
+        "confounding", _confounding, "Analyse each group that mediators can see on its own (--where selects its rows)."
+    ),
+    "drift": Kind("drift", _drift, PERIODS),
+    "contradiction": Kind("drift", _drift, PERIODS),
+    "scale": Kind(
+        "spread",
+        _scale,
+        "Analyse again with a --family that allows for this spread, such as gaussian:sigma=unknown or bounded.",
+    ),
+}
+OTHER = Kind("other", _other, "Find out what happened, and analyse rows that it does not concern (--where selects them).")
+
+
+class Check(NamedTuple):
+    """A line among the checks of a page."""
+
+    holds: str
+    fails: str
+    limit: str = ""  # what is detectable; without it the line is there only if an alarm is
+    scale: float = 1.0  # of what is detectable
+
+
+CHECKS = {
+    "policy": Check(
+        "Mediators follow their declared policies",
+        "A mediator deviates from its policy",
+        "Detectable: a share {} points or more off",
+        100.0,
+    ),
+    "confounding": Check(
+        "Same reward across mediators",
+        "Rewards differ between mediators",
+        "Detectable: a difference of {} or more. A bias shared by all mediators cannot be detected",
+    ),
+    "drift": Check("No change over time", "Rewards changed over time", "Detectable: a change of {} or more"),
+    "spread": Check("Rewards spread as declared", "Rewards spread more than declared"),
+    "other": Check("Other assumptions hold", "Another assumption is violated"),
+}
+
+
+def kind_of(alarm: Alarm) -> Kind:
+    """What is said of its kind."""
+    return KINDS.get(alarm.kind, OTHER)
+
+
+def remedies_of(alarm: Alarm, log: bool = False) -> list[dict[str, str]]:
+    """What to do about an alarm that was raised: a sentence, and the command that does it."""
+    if not alarm.raised:
+        return []
+    kind = kind_of(alarm)
+    found = Remedy(kind.in_log) if log else kind.remedy(alarm)
+    return [{"words": found.words, "command": found.command}]
+
+
+def alarms_to_dict(alarms: Sequence[Alarm], log: bool = False) -> list[dict[str, object]]:
+    """Alarms for programs, each with its remedies."""
+    return [alarm.to_dict() | {"remedies": remedies_of(alarm, log)} for alarm in alarms]

@@ -11,8 +11,7 @@ from gobetween.logs.analysis.replay import Replay
 from gobetween.logs.analysis.report import LogReport
 from gobetween.logs.reading.counts import listed
 from gobetween.simulation.worlds import Forecast
-from gobetween.words.alarm_remedies import remedies_of
-from gobetween.words.alarms import no_signs, raised_words
+from gobetween.words.alarms import no_signs, raised_words, remedies_of
 from gobetween.words.numbers import about, at_least, at_most, between, p_value_words, rough
 from gobetween.words.verdict import headline, near_words
 

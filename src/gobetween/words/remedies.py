@@ -1,81 +1,13 @@
-"""What to do about an alarm or a study that cannot go on: a sentence, and the command or button that does it."""
+"""What to do about the alarms of a study, or where it cannot go on: a sentence, and the command or button that does it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from shlex import quote as quoted
+from dataclasses import replace
 
-from gobetween.core.alarm.alarm import Alarm
-from gobetween.core.alarm.policy import PolicyDetails
 from gobetween.export import numbered
 from gobetween.study.status.status import Status
-from gobetween.words.numbers import percent
+from gobetween.words.alarms import Remedy, kind_of
 from gobetween.words.study_page import held_up, short_of
 
-
-@dataclass(frozen=True)
-class Remedy:
-    """What to do: in words, by a button of the page (verb, its value and what stands on it), in the shell."""
-
-    words: str
-    what: str = "What to do"
-    """What it is about."""
-    button: str = ""
-    verb: str = ""
-    value: str = ""
-    command: str = ""
-
-
 MOST = 3  # alarms that are told one by one
-PAUSE = {"button": "Pause the study", "verb": "pause", "command": "gobetween pause"}
-
-
-def _policy(alarm: Alarm) -> Remedy:
-    name, details = alarm.subject, alarm.details
-    seen = ""
-    if isinstance(details, PolicyDetails) and details.outside is None and alarm.size is not None:
-        seen = f"{details.arm or 'silence'} {percent(details.share)} of the time instead of {percent(details.declared)}. "
-    advice = "Declare its policy unknown, or, if you know how it chooses, its right policy."
-    return Remedy(
-        f"{seen[:1].upper()}{seen[1:]}The answer stays valid, and plans use what was seen. {advice}",
-        f"{name} deviates from its declared policy",
-        f"Declare {name} unknown", "declare", name, f"gobetween declare {quoted(name)} --unknown",
-    )  # fmt: skip
-
-
-def _changed(alarm: Alarm) -> Remedy:
-    name = alarm.subject
-    return Remedy(
-        "The answer stays valid, but plans use an average of before and after. If the change lasts, let it begin again under "
-        "another name: plans then use its new answers alone.",
-        f"{name} has changed how it chooses",
-        f"Begin again with {name}", "succeed", name,
-        f"gobetween add-mediator {quoted(f'{name} 2')} && gobetween retire {quoted(name)}",
-    )  # fmt: skip
-
-
-def _confounding(alarm: Alarm) -> Remedy:
-    found = f"Find out what mediators see before they choose {alarm.subject}."
-    return Remedy(f"{found} Then begin a new study within each group, or with mediators who cannot see it.", **PAUSE)
-
-
-def _drift(alarm: Alarm) -> Remedy:
-    return Remedy("Find out what changed and when. Then begin a new study with the answers from after the change.", **PAUSE)
-
-
-def _scale(alarm: Alarm) -> Remedy:
-    family = "a family that allows for this spread, such as gaussian with sigma unknown, or bounded"
-    return Remedy(f"Begin a new study with {family}.", **PAUSE)
-
-
-#: Kind of alarm → what to do about it.
-REMEDIES: dict[str, Callable[[Alarm], Remedy]] = {
-    "policy": _policy,
-    "policy-drift": _changed,
-    "confounding": _confounding,
-    "drift": _drift,
-    "contradiction": _drift,
-    "scale": _scale,
-}
 
 
 def remedies(status: Status, paused: bool = False) -> list[Remedy]:
@@ -84,7 +16,7 @@ def remedies(status: Status, paused: bool = False) -> list[Remedy]:
     """
     raised = sorted((alarm for alarm in status.alarms if alarm.raised), key=lambda alarm: not alarm.breaks)
     gone = {row["mediator"] for row in status.mediators if row["retired"]}
-    found = [REMEDIES.get(alarm.kind, _drift)(alarm) for alarm in raised if alarm.subject not in gone]
+    found = [kind_of(alarm).remedy(alarm) for alarm in raised if alarm.subject not in gone]
     unique = list({(remedy.verb, remedy.value or remedy.words): remedy for remedy in found}.values())
     if paused or status.verdict is not None:
         unique = [replace(one, button="", verb="", command="") if one.verb == "pause" else one for one in unique]

@@ -7,6 +7,7 @@ from gobetween.core.alarm.confounding import ConfoundingDetails
 from gobetween.core.alarm.drift import DriftDetails
 from gobetween.export import numbered
 from gobetween.study.status.status import Status
+from gobetween.words.alarms import Check
 from gobetween.words.numbers import amount, chance, duration, exact, rough, time_between
 
 #: State → its tone.
@@ -20,22 +21,10 @@ TONES: dict[str, str] = {
     "budget used": "warn",
     "needs attention": "bad",
 }
-#: Check → the kinds of alarm it is about, what holds, what does not, what is said where too little is known.
-CHECKS: dict[str, tuple[tuple[str, ...], str, str]] = {
-    "policy": (("policy", "policy-drift"), "Mediators follow their declared policies", "A mediator deviates from its policy"),
-    "confounding": (("confounding",), "Same reward across mediators", "Rewards differ between mediators"),
-    "drift": (("drift", "contradiction"), "No change over time", "Rewards changed over time"),
-    "spread": (("scale",), "Rewards spread as declared", "Rewards spread more than declared"),
-}
 INTERVALS = (
     "The intervals of all arms hold at all times together with probability {}. The study may become sure while two of them "
     "still overlap: it compares arms pair by pair."
 )
-LIMITS = {
-    "policy": "Detectable: a share {} points or more off",
-    "confounding": "Detectable: a difference of {} or more. A bias shared by all mediators cannot be detected",
-    "drift": "Detectable: a change of {} or more",
-}
 
 
 def chips(phase: str, events: int, alarms: Sequence[Alarm]) -> list[tuple[str, str]]:
@@ -98,7 +87,7 @@ def held_up(status: Status) -> str:
 
 
 def _leads(status: Status) -> str:
-    return f"{status.leader} leads" if status.question["name"] == "best-arm" else f"{_answer(status)} seems right"
+    return f"{status.leader} leads" if status.names_leader else f"{_answer(status)} seems right"
 
 
 def _answer(status: Status) -> str:
@@ -189,18 +178,16 @@ def waiting(status: Status, overdue: Sequence[tuple[str, float]]) -> tuple[str, 
     return value, "nothing is overdue"
 
 
-def check(name: str, alarms: Sequence[Alarm]) -> tuple[str, str, str]:
+def check(of: Check, alarms: Sequence[Alarm]) -> tuple[str, str, str]:
     """Tone, title and note of a check."""
-    _, holds, fails = CHECKS[name]
     raised = [alarm for alarm in alarms if alarm.raised]
     if raised:
         tone = "bad" if any(alarm.breaks for alarm in raised) else "warn"
-        return tone, fails, ", ".join(dict.fromkeys(alarm.subject for alarm in raised[:4]))
+        return tone, of.fails, ", ".join(dict.fromkeys(alarm.subject for alarm in raised[:4]))
     sizes = [alarm.detectable for alarm in alarms if alarm.detectable is not None]
-    if not alarms or (name in LIMITS and not sizes):
-        return "", holds, "Too few answers to tell yet" if alarms else "Nothing to check yet"
-    scale = 100.0 if name == "policy" else 1.0
-    return "good", holds, LIMITS[name].format(amount(float(f"{scale * min(sizes):.2g}"))) if name in LIMITS else ""
+    if not alarms or (of.limit and not sizes):
+        return "", of.holds, "Too few answers to tell yet" if alarms else "Nothing to check yet"
+    return "good", of.holds, of.limit.format(amount(float(f"{of.scale * min(sizes):.2g}"))) if of.limit else ""
 
 
 def missing(status: Status) -> tuple[str, str, str]:

@@ -166,7 +166,7 @@ class LogReport:
         return {key: json_safe(value) for key, value in (data | listed).items()}
 
     def _alarms(self) -> list[dict[str, object]]:
-        from gobetween.words.alarm_remedies import alarms_to_dict
+        from gobetween.words.alarms import alarms_to_dict
 
         return alarms_to_dict(self.alarms, log=True)
 

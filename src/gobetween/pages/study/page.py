@@ -21,6 +21,7 @@ from gobetween.study.status.status import Status
 from gobetween.study.study import StudyMoment
 from gobetween.words import remedies
 from gobetween.words import study_page as words
+from gobetween.words.alarms import CHECKS, Remedy, kind_of
 from gobetween.words.events import event_words, result_words
 from gobetween.words.numbers import ago, amount, certainty, chance, duration, moment, percent
 from gobetween.words.study import reach_words
@@ -75,7 +76,7 @@ class StudyPage:
     tone: str
     headline: str
     texts: Sequence[str]
-    remedies: Sequence[remedies.Remedy]
+    remedies: Sequence[Remedy]
     actions: Sequence[Action]
     progress: tuple[str, Markup] | None
     tiles: Sequence[Tile]
@@ -180,14 +181,14 @@ def tiles(view: StudyMoment, palette: Mapping[str, int]) -> list[Tile]:
     picture = svg.bar(used, f"{percent(min(1.0, used))} of the budget", "warn" if short or used > 0.9 else "")
     by, range_ = words.sure_by(status, _days(view))
     return [
-        _leader(status, palette),
+        _leader(status, palette, rewards_of(view.state.spec.design.family) is percent),
         Tile("Took" if status.state == "sure" else "Sure after", by, range_),
         Tile("Spent", cost, f"{rest}, more than the budget" if short else rest, picture=picture if used else Markup()),
         Tile("Waiting for answers", value, note, "warn" if late else ""),
     ]
 
 
-def _leader(status: Status, palette: Mapping[str, int]) -> Tile:
+def _leader(status: Status, palette: Mapping[str, int], points: bool) -> Tile:
     if status.broken is not None:
         return Tile("Recommended", "none", "until this is explained", "bad")
     if status.leader is None:
@@ -197,22 +198,22 @@ def _leader(status: Status, palette: Mapping[str, int]) -> Tile:
         return Tile(
             "Recommended", name, f"at most {chance(status.delta)} risk of being wrong", "good", colour=palette.get(name)
         )
-    doubted, best = status.state == "under review", status.question["name"] == "best-arm"
+    doubted, best = status.state == "under review", status.names_leader
     name = status.leader if doubted and best else ", ".join(status.answer) or status.leader
     evidence = percent(min(1.0, max(0.0, status.statistic / status.threshold))) if status.threshold > 0.0 else "0%"
-    notes = [_ahead(status, name), f"{evidence} of the evidence needed"]
+    notes = [_ahead(status, name, points), f"{evidence} of the evidence needed"]
     return Tile("Leading now" if doubted else "Leading", name, " · ".join(notes), colour=palette.get(name))
 
 
-def _ahead(status: Status, name: str) -> str:
-    """How far it is ahead of the best of the others."""
+def _ahead(status: Status, name: str, points: bool) -> str:
+    """How far it is ahead of the best of the others, in percentage points where rewards are chances."""
     means = {arm["arm"]: arm["estimate"] for arm in status.arms if arm["estimate"] is not None}
     own = means.pop(name, None)
-    if own is None or not means or status.question["name"] != "best-arm":
+    if own is None or not means or not status.names_leader:
         return f"after {numbered(status.counted, 'answer')}"
     rival = max(means, key=lambda arm: means[arm])
     gap = own - means[rival]
-    by = f"{amount(float(f'{100.0 * abs(gap):.2g}'))} points" if status.family == "bernoulli" else amount(abs(gap))
+    by = f"{amount(float(f'{100.0 * abs(gap):.2g}'))} points" if points else amount(abs(gap))
     return f"level with {rival}" if gap == 0.0 else f"{by} {'ahead of' if gap > 0.0 else 'behind'} {rival}"
 
 
@@ -229,11 +230,11 @@ def _days(view: StudyMoment) -> tuple[float, float | None] | None:
 def checks(view: StudyMoment) -> list[CheckRow]:
     """What was looked at, with the worst first of each."""
     status, found = view.status, list[CheckRow]()
-    for name, (kinds, *_) in words.CHECKS.items():
-        alarms = [alarm for alarm in status.alarms if alarm.kind in kinds]
-        if alarms or name in words.LIMITS:
+    for name, check in CHECKS.items():
+        alarms = [alarm for alarm in status.alarms if kind_of(alarm).check == name]
+        if alarms or check.limit:
             told = [alarm.words for alarm in _first(alarms)]
-            found.append(CheckRow(*words.check(name, alarms), told))
+            found.append(CheckRow(*words.check(check, alarms), told))
     found.append(CheckRow(*words.missing(status)))
     if reach := reach_words(view.state):
         found.append(CheckRow("warn", "Some arms cannot be reached now", "", reach))

@@ -70,7 +70,7 @@ def _arm(
 
 def _place(name: str, status: Status) -> tuple[bool, bool, str]:
     """Is it ruled out, does it stand first, and what is said of that?"""
-    best, doubted = status.question["name"] == "best-arm", status.state == "under review"
+    best, doubted = status.names_leader, status.state == "under review"
     lead = (name == status.leader if best and doubted else name in status.answer) and status.broken is None
     out = name not in status.in_play and not lead
     if not best:

@@ -10,9 +10,8 @@ from gobetween.pages.svg import Row
 from gobetween.study.status.status import ArmStatus, Status
 from gobetween.study.study import StudyMoment
 from gobetween.words import study_page as words
-from gobetween.words.alarms import MOST_ALARMS, no_signs, raised_words
+from gobetween.words.alarms import MOST_ALARMS, Remedy, no_signs, raised_words
 from gobetween.words.numbers import amount, duration, moment, p_value_words, percent
-from gobetween.words.remedies import Remedy
 from gobetween.words.verdict import in_play_words
 
 SHOWN = 20  # open queries that are listed
@@ -117,7 +116,7 @@ def evidence_words(status: Status) -> list[str]:
     """How strong the evidence is, and what may still be the answer."""
     lines = [] if status.state == "budget used" or status.broken is not None else [status.how_far]
     if status.leader is not None:
-        best = status.question["name"] == "best-arm"
+        best = status.names_leader
         lines.append(f"{p_value_words(status.p_value, f'{status.leader!r} is the best' if best else 'this answer is right')}.")
     if status.verdict is None and len(status.in_play) < len(status.arms):
         lines.append(in_play_words(status.in_play, len(status.arms), status.delta))

@@ -158,7 +158,7 @@ def is_number_of_query(number: Any) -> TypeGuard[int]:
 
 def worth_telling(events: Sequence[Event], state: StudyState, alarms: bool) -> Iterator[dict[str, Any]]:
     """What people may want to be told of what has happened."""
-    from gobetween.words.alarm_remedies import remedies_of
+    from gobetween.words.alarms import remedies_of
     from gobetween.words.messages import message_words
 
     contacts = dict(zip(state.spec.mediators, state.spec.contacts, strict=True))

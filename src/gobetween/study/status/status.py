@@ -8,6 +8,7 @@ from typing import Any, TypedDict, cast
 from gobetween.core.alarm.alarm import Alarm, broken
 from gobetween.core.verdict.evidence_report import ERRORS, FAR, NearTie
 from gobetween.export import html_table, json_safe
+from gobetween.files.rules import parse_question
 from gobetween.study.journal.events import Counts
 from gobetween.study.journal.receipts import Verdict
 from gobetween.study.journal.state import Phase, StudyState
@@ -120,7 +121,7 @@ class Status:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe."""
-        from gobetween.words.alarm_remedies import alarms_to_dict
+        from gobetween.words.alarms import alarms_to_dict
 
         return {"format": 1, **asdict(self), "alarms": json_safe(alarms_to_dict(self.alarms))}
 
@@ -139,6 +140,11 @@ class Status:
     def broken(self) -> Alarm | None:
         """The first alarm that breaks the guarantee: then there is no recommendation."""
         return broken(tuple(self.alarms))
+
+    @property
+    def names_leader(self) -> bool:
+        """Is the answer always the leader alone? Otherwise it is a set of arms."""
+        return parse_question(self.question, "question").names_leader
 
     @property
     def unsafe(self) -> bool:
