@@ -129,6 +129,8 @@ def _reward_reason(batch: Batch, i: int, options: LogOptions) -> tuple[str, str]
     if n is not None and not is_number_of_rows(n[i : i + 1])[0]:
         if math.isnan(n[i]):
             return "it has no number of rows", ""
+        if n[i] > MOST:
+            return f"it stands for {n[i]:g} rows, and a row for at most {MOST:g}", "count is too large"
         return f"it stands for {n[i]:g} rows, which is no whole number", "count is no whole number"
     if p is not None and not 0.0 < p[i] <= 1.0:
         return f"its propensity {p[i]:g} is not above 0 and at most 1", "propensity is not possible"
