@@ -119,6 +119,20 @@ def test_drift_is_found() -> None:
     assert np.median([thompson_delay(1000, seed) for seed in range(20)]) <= 600
 
 
+@pytest.mark.parametrize("moment", [96, 384, 1024])
+def test_the_moment_of_a_change_and_both_means_are_named(moment: int) -> None:
+    """Early, in the middle of the answers and late."""
+    rewards = np.r_[np.tile([0.0, 0.0, 0.0, 1.0], moment // 4), np.tile([1.0, 1.0, 1.0, 0.0], (1200 - moment) // 4)]
+    log = {"mediator": ["m"] * 2400, "arm": ["a", "b"] * 1200, "reward": np.column_stack([rewards, 1.0 - rewards]).ravel()}
+    alarms = [alarm for alarm in gb.analyse_logs(log).alarms if alarm.kind == "drift"]
+    assert {alarm.subject for alarm in alarms if alarm.raised} == {"a", "b"}
+    for alarm in alarms:
+        sign = 1.0 if alarm.subject == "a" else -1.0
+        assert alarm.at == 2 * moment
+        assert alarm.size == pytest.approx(0.5 * sign)
+        assert [alarm.details.before, alarm.details.since] == pytest.approx([0.5 - 0.25 * sign, 0.5 + 0.25 * sign])
+
+
 def test_another_order_of_the_same_answers_is_no_drift() -> None:
     """A drifting stream raises the alarm; its rows in random order do not, beyond the level."""
     rng, level, raised, family = np.random.default_rng(8), 0.05, 0, gb.Bernoulli()

@@ -1,6 +1,7 @@
 """Evidence in a few numbers: the leader, the p-value, confidence sequences."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import naive
@@ -97,6 +98,23 @@ def test_an_arm_is_out_of_play_when_another_is_proven_better(seed: int) -> None:
                 assert in_play(family, seen, delta)[b] == (side > 0.0)
                 looked += 1
     assert looked > 0
+
+
+@pytest.mark.parametrize(
+    ("rate", "family", "growth"),
+    [
+        ("paper", gb.Gaussian(1.0), lambda t: 0.5 * math.e * math.log(t)),
+        ("garivier-kaufmann", gb.Gaussian(1.0), math.log),
+        ("heuristic", gb.Gaussian(1.0), lambda t: math.log(1.0 + math.log(t))),
+        ("kaufmann-koolen", gb.Gaussian(1.0), lambda t: 4.0 * math.log(4.0 + math.log(t / 2))),
+        ("kaufmann-koolen", gb.Poisson(), lambda t: 6.0 * math.log(1.0 + math.log(t / 2))),
+    ],
+)
+def test_a_threshold_grows_as_its_paper_says(rate: str, family: gb.Family, growth: Callable[[float], float]) -> None:
+    rule = gb.GLR(rate=rate)
+    for n in (1, 10, 1000):
+        found = weigh(family, rule, 0.1, tally((n, 2.0 * n), (n, 1.0 * n)), 2 * n)
+        assert found.threshold - rule.threshold(2, 0.1, family) == pytest.approx(growth(2.0 * n))
 
 
 def test_arms_that_were_not_seen_are_in_play() -> None:

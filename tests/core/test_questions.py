@@ -140,6 +140,14 @@ def test_learner_and_engine_take_the_same_steps(question: gb.Question) -> None:
     same_steps(PAPER, gb.Pursuit(), gb.EProcess(), delta=0.2, most=300, question=question)
 
 
+def test_the_bound_is_that_of_the_answer_that_is_quickest_to_prove() -> None:
+    """Which need not be the leader: here it is an arm nearly as good that is pulled far more often."""
+    pulled = gb.Problem([1.0, 0.99, 0.95], [[0.05, 0.9, 0.05]], family=gb.Gaussian(1.0))
+    found = gb.question_bound(pulled, gb.EpsilonBest(0.5))
+    assert found.answer == (1,)
+    assert found.T_star == pytest.approx(2.0 / (0.05 * 0.9 / 0.95 * 0.49**2), rel=1e-5)
+
+
 @pytest.mark.plain
 def test_wrong_answers_at_near_ties() -> None:
     """No sign that wrong answers pass δ, at gaps where errors can happen; docs/questions.md has 10,000 runs."""

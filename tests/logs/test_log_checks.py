@@ -1,5 +1,6 @@
 """Rows that cannot be used, and orders that do not rise."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,17 @@ def test_an_order_that_does_not_rise_is_said() -> None:
     assert found.disorder is not None
     assert found.disorder.row == 41
     assert "(table row 41 comes before the row above it), so the row" in " ".join(sentences(found))
+
+
+@pytest.mark.parametrize("spelled", [float, "{:05d}".format])
+def test_a_row_that_comes_before_those_of_the_table_above_it_is_said(spelled: Callable[[int], Any]) -> None:
+    columns = table(100)
+    parts = [{key: values[i : i + 50] for key, values in columns.items()} for i in (0, 50)]
+    for first, row in ((50, None), (49, None), (48, 51)):  # of the second table, after 49 in the last row of the first
+        for part, start in zip(parts, (0, first), strict=True):
+            part["at"] = [spelled(start + i) for i in range(50)]
+        found = gb.analyse_logs(iter(parts), order="at").disorder
+        assert (found and found.row) == row
 
 
 @pytest.mark.parametrize(("days", "hint"), [(["2026-11-15", "2026-11-14"], False), (["15 Nov", "14 Nov"], True)])

@@ -146,7 +146,8 @@ def test_propensities_are_policies_that_are_checked_and_planned_with() -> None:
     of_three, of_four = (count_logs(LogOptions(propensity="p", arms=tuple(arms)), [some]) for arms in ("abc", "abcd"))
     assert propensity_policy(of_three, "m0") == pytest.approx(shares["m0"])
     assert propensity_policy(of_four, "m0") is None
-    with pytest.raises(BadLogError, match=r"its propensity 1\.5 is not above 0 and at most 1"):
-        gb.analyse_logs({**log, "p": [1.5, *log["p"][1:]]}, propensity="p")
+    for wrong_p, words in ((1.5, r"1\.5"), (0.0, "0"), (-0.25, r"-0\.25")):
+        with pytest.raises(BadLogError, match=rf"its propensity {words} is not above 0 and at most 1"):
+            gb.analyse_logs({**log, "p": [wrong_p, *log["p"][1:]]}, propensity="p")
     stats = count_logs(LogOptions(propensity="p"), [log])
     assert stats.propensities["m0", "a"] == (0.6, 0.6)

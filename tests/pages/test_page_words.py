@@ -10,7 +10,7 @@ from gobetween.study.journal.receipts import StudyQuery
 from gobetween.words.alarms import CHECKS, KINDS, kind_of, remedies_of
 from gobetween.words.events import event_line
 from gobetween.words.messages import reminders
-from gobetween.words.numbers import moment
+from gobetween.words.numbers import at_least, chance, moment
 from gobetween.words.study_page import check
 
 
@@ -34,6 +34,15 @@ def test_numbers_agree_with_their_nouns() -> None:
     assert [numbered(n, "query", "queries") for n in (0, 1, 2000)] == ["0 queries", "1 query", "2,000 queries"]
     assert numbered(1, "row") == "1 row"
     assert numbered(3, "row") == "3 rows"
+
+
+@pytest.mark.parametrize(
+    ("delta", "risk", "sure"),
+    [(0.05, "5%", "95%"), (1e-3, "0.1%", "99.9%"), (1e-4, "0.01%", "99.99%"), (1e-6, "1 in 1,000,000", "99.9999%")],
+)
+def test_no_risk_is_rounded_away(delta: float, risk: str, sure: str) -> None:
+    assert chance(delta) == risk
+    assert at_least(delta) == f"with probability at least {sure}"
 
 
 def test_a_reminder_for_each_contact() -> None:

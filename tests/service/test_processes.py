@@ -59,6 +59,24 @@ def test_tokens_on_the_command_line(
         assert said(capsys, "token", *arguments).startswith(words), arguments
 
 
+def test_the_tokens_of_a_study_are_listed_without_those_of_its_neighbours(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOBETWEEN_STUDY", str(tmp_path / "both.sqlite"))
+    for name in ("one", "two"):
+        gb.Study.create(tmp_path / "both.sqlite", spec(), name).close()
+    made = {
+        name: json.loads(said(capsys, "token", "new", "North", "--name", name, "--days", days, "--json"))
+        for name, days in (("one", "7"), ("two", "0"))
+    }
+    admin = json.loads(said(capsys, "token", "new", "--admin", "--name", "one", "--json"))["id"]
+    for name, own in made.items():
+        listed = json.loads(said(capsys, "token", "list", "--name", name, "--json"))["tokens"]
+        assert {row["id"]: row["for"] for row in listed} == {own["id"]: "North", admin: "admin"}
+        ends = [row["expires"] and round((row["expires"] - row["made"]) / 86400.0, 3) for row in listed if row["for"] == "North"]
+        assert ends == [{"one": 7.0, "two": None}[name]]
+
+
 def test_a_link_has_the_address_under_which_the_server_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

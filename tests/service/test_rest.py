@@ -17,8 +17,10 @@ import pytest
 from memory_store import Memory
 from reminder_parts import hook
 from service_parts import Running, running, spec
+from study_parts import Clock
 
 import gobetween as gb
+from gobetween.service.metrics import numbers_of
 from gobetween.service.request import StudyRequest
 from gobetween.service.run import delivering
 from gobetween.service.studies import ServedStudy, Studies, slug_of
@@ -141,6 +143,27 @@ def test_metrics_and_the_openapi_document_are_there(client: httpx.Client) -> Non
     paths = client.get("/api/v1/openapi.json").json()["paths"]
     assert "/api/v1/studies/{study}/tell" in paths
     assert not any(path.startswith(("/inbox", "/studies", "/enter")) for path in paths)
+
+
+def test_metrics_are_the_numbers_of_the_study() -> None:
+    """Each is another one, so that none stands under the name of its neighbour."""
+    clock = Clock()
+    store = Memory(clock)
+    store.create("s", spec(lease="1h", wait_for="lease").to_dict(), {})
+    study = gb.Study(store, "s", "test")
+    first = study.ask(7)
+    for query in first[:2]:
+        study.tell(query, arm="letter", reward=1)
+    clock.now += 4000.0  # the leases of five end
+    study.ask(4)
+    found, evidence = numbers_of(study), study.look()[0].learner.evidence()
+    assert found["overdue_queries"] == len(study.overdue())
+    assert found["open_queries"] == len(study.pending())
+    assert len({found[name] for name in ("overdue_queries", "open_queries", "counted_answers", "queries_total")}) == 4
+    assert found["counted_answers"] == study.status().counted
+    assert found["queries_total"] == study.look()[0].learner.issued
+    assert found["events_total"] == len(list(study.events()))
+    assert (found["evidence_nats"], found["threshold_nats"]) == (evidence.statistic, evidence.threshold)
 
 
 def test_names_stand_in_addresses(client: httpx.Client) -> None:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gobetween as gb
+from gobetween.export import json_safe
 from gobetween.study.learner.ledger import Ledger, new_ledgers
 from gobetween.study.learner.queries import Answer
 
@@ -111,6 +112,19 @@ def test_what_is_removed_was_never_there(left: list[Answer], wrong: list[Answer]
     assert again.to_dict().keys() == one.to_dict().keys()
     assert (again.tally.S_a == one.tally.S_a).all()
     assert again.exact == one.exact
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(answers, max_size=20), st.integers(0, 2), st.sampled_from([gb.Gaussian(2.0), gb.Gaussian(None), gb.Poisson()]))
+def test_without_an_arm_a_ledger_is_as_if_its_answers_had_been_silence(told: list[Answer], gone: int, family: gb.Family) -> None:
+    left = [a for a in range(3) if a != gone]
+    told = [one._replace(x=abs(round(one.x))) for one in told]
+    for old, new in zip(new_ledgers(family, 3, 2), new_ledgers(family, 2, 2), strict=True):
+        for one in told:
+            old.add(one)
+            new.add(one._replace(a=left.index(one.a) if one.a in left else 2))
+        kept = old.for_roster(family.at_work(2), left, 0)
+        assert json.dumps(json_safe(kept.to_dict())) == json.dumps(json_safe(new.to_dict()))
 
 
 def test_what_cannot_be_absorbed_changes_nothing() -> None:

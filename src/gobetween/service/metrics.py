@@ -43,7 +43,7 @@ def _of_server(tally: RequestCounts) -> Iterator[str]:
 
 
 def _of_studies(studies: Studies, who: Who) -> Iterator[str]:
-    seen = [(served, attempt(_numbers, served.study(""))) for served in studies.all() if who.store in (None, served.store)]
+    seen = [(served, attempt(numbers_of, served.study(""))) for served in studies.all() if who.store in (None, served.store)]
     found = [(served, {"unreadable": 1.0} if isinstance(numbers, Unreadable) else numbers) for served, numbers in seen]
     for name, (kind, words) in ABOUT.items():
         yield from _head(name, kind, words)
@@ -68,7 +68,8 @@ ABOUT = {
 }
 
 
-def _numbers(study: Study) -> dict[str, float]:
+def numbers_of(study: Study) -> dict[str, float]:
+    """What is said of a study, by the names of `ABOUT`."""
     with study.store.reading(study.name) as record:
         state, seq, messages = state_now(record), record.seq, record.undelivered()
     evidence = state.learner.evidence()
