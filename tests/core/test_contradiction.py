@@ -129,6 +129,15 @@ def test_missing_answers_at_their_worst(question: gb.Question) -> None:
     assert found < evidence(N, S, none)
 
 
+@pytest.mark.parametrize("rival", [2, 0, -1])
+@pytest.mark.parametrize("answer", [None, (0, 2)])
+def test_all_that_a_claim_names_goes_with_its_arms_to_other_places(rival: int, answer: tuple[int, ...] | None) -> None:
+    places = [3, 0, 1]
+    found = Claim(0, 40, rival, 50, 7.0, answer).placed(places)
+    assert (found.arm, found.rival, found.named) == (3, {2: 1, 0: 3, -1: -1}[rival], (3,) if answer is None else (1, 3))
+    assert (found.since, found.at, found.log_e) == (40, 50, 7.0)
+
+
 def test_eps_is_refused_where_a_mean_is_no_coordinate() -> None:
     for family in (gb.Gamma(2.0), gb.Exponential(), gb.Geometric(), gb.NegativeBinomial(1.5), gb.NegativeBinomial(1.0 / 12.0)):
         with pytest.raises(gb.ProblemError, match=f"epsilon-best is not offered for {family.name} rewards"):

@@ -142,6 +142,17 @@ def test_a_missing_answer_of_n_trials_is_n_missing_ones(n: int) -> None:
     assert found == pytest.approx(min(each), abs=1e-7)
 
 
+@pytest.mark.parametrize("theta", [0.2, 0.45, 0.7])
+def test_zeros_for_ones_below_a_level_is_above_what_is_left_of_it(theta: float) -> None:
+    counts, sums, missing = np.array([50, 45, 40]), np.array([45.0, 5.0, 3.0]), np.array([3, 1])
+    reach = np.array([[True, True, False], [False, True, True]])
+    for answer in ((), (0,), (0, 1), (0, 1, 2)):
+        others = tuple(a for a in range(3) if a not in answer)
+        found = worst_answer(gb.Threshold(theta), gb.Bernoulli(), tally(counts, sums), answer, missing, reach)
+        mirrored = worst_answer(gb.Threshold(1 - theta), gb.Bernoulli(), tally(counts, counts - sums), others, missing, reach)
+        assert found == pytest.approx(mirrored)
+
+
 @pytest.mark.parametrize(
     ("question", "answer"), [(gb.Threshold(0.45), (0,)), (gb.TopM(2), (0, 1)), (gb.EpsilonBest(0.05), (0,)), (gb.BestArm(), (0,))],
     ids=lambda value: getattr(value, "name", None),

@@ -3,11 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from log_tables import POLICIES, table
 from naive import transport
 
 import gobetween as gb
+from gobetween.logs.analysis.breakdown import mean_cells
 
 
 def test_what_is_missing_is_said() -> None:
@@ -23,6 +25,17 @@ def test_what_is_missing_is_said() -> None:
     for (mediator, arm), cell in shares.items():
         truth = POLICIES[int(mediator[1]), "abc".index(arm or "")]
         assert cell["low"] <= truth <= cell["high"]
+
+
+def test_the_intervals_of_all_cells_hold_together() -> None:
+    """Each is that of a log with this cell alone, at its share of the risk."""
+    found = gb.analyse_logs(table(400, seed=2), delta=0.1)
+    E, K = found.N_ea.shape
+    for cell in found.means():
+        n, paid = cell["rows"], float(round(cell["rows"] * cell["mean"]))
+        (own,) = mean_cells(found.law, ["m"], ["a"], np.array([[n]]), np.array([[paid]]), 0.1 / (E * K), np.array([[0, 0]]))
+        assert (cell["low"], cell["high"]) == pytest.approx((own["low"], own["high"]), rel=1e-6)
+        assert own["low"] < own["mean"] < own["high"]
 
 
 def test_other_mistakes(tmp_path: Path) -> None:

@@ -410,6 +410,24 @@ def test_behind_a_proxy_the_public_name_counts_and_cookies_are_for_tls(tmp_path:
             assert "https://studies.example.org/enter#gb_" in client.get("/studies/study/links").text
 
 
+def test_a_link_that_was_renewed_or_has_ended_opens_nothing_and_another_is_made(tmp_path: Path) -> None:
+    gb.Study.create(tmp_path / "s.sqlite", spec(), "study").close()
+    with running(str(tmp_path / "s.sqlite")) as server:
+        study = server.studies.find("study").study("test")
+        lost, (ended, _) = new_token(study, "North", 90.0)[0], new_token(study, "South", 1e-7)
+        held = server.cookie()
+        form = {"proof": proof(held.partition("=")[2])}
+        with server.client("", cookie=held, origin=server.base) as client:
+            assert client.get("/studies/study/links").text.count("no link yet") == 1
+            for wanted in ("", "North"):  # those that are missing: that of South; and another one
+                assert client.post("/studies/study/links/make", data=form | {"value": wanted}).status_code == 303
+            shown = re.findall("/enter#(gb_[0-9A-Za-z_-]+)", client.get("/studies/study/links").text)
+        assert len(set(shown)) == 2
+        for token, status in (*((token, 200) for token in shown), (lost, 401), (ended, 401)):
+            with server.client(token) as client:
+                assert client.get("/api/v1/inbox").status_code == status
+
+
 def test_a_session_is_no_token_and_ends_with_its_token_within_a_second(cast: Cast) -> None:
     """Leaving, its own end, and the revocation of the token that it was made for, live streams included."""
     study = cast.server.studies.find("study").study("test")

@@ -73,7 +73,9 @@ def test_the_tokens_of_a_study_are_listed_without_those_of_its_neighbours(
     for name, own in made.items():
         listed = json.loads(said(capsys, "token", "list", "--name", name, "--json"))["tokens"]
         assert {row["id"]: row["for"] for row in listed} == {own["id"]: "North", admin: "admin"}
-        ends = [row["expires"] and round((row["expires"] - row["made"]) / 86400.0, 3) for row in listed if row["for"] == "North"]
+        ends = [
+            row["expires"] and round((row["expires"] - row["made"]) / 86400.0, 3) for row in listed if row["for"] == "North"
+        ]
         assert ends == [{"one": 7.0, "two": None}[name]]
 
 

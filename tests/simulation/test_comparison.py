@@ -211,6 +211,16 @@ def test_the_figure_tells_risks_apart_and_shows_names_as_they_are(results: gb.Re
     ]
 
 
+def test_each_mark_of_the_figure_is_a_ratio_with_its_interval(results: gb.Results) -> None:
+    comparison = results.compare()
+    shown = {(mark.name, mark.note): (mark.value, mark.low, mark.high) for mark in rule_comparison(comparison).marks}
+    assert len(shown) == len(comparison.differences)
+    for row in comparison.differences:
+        of = row.queries
+        ends = of.ratio - of.ratio_half_width, of.ratio + of.ratio_half_width
+        assert shown[f"{row.problem}: {row.rules}", f"δ = {100 * row.delta:g}%"] == (of.ratio, *ends)
+
+
 def test_one_cell_alone_has_nothing_to_compare(tmp_path: Path) -> None:
     (tmp_path / "one.toml").write_text(OTHER + "\n", encoding="utf-8")
     gb.run_experiment(tmp_path / "one.toml", tmp_path / "r.sqlite", runs=3)

@@ -116,7 +116,9 @@ def test_what_is_removed_was_never_there(left: list[Answer], wrong: list[Answer]
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(answers, max_size=20), st.integers(0, 2), st.sampled_from([gb.Gaussian(2.0), gb.Gaussian(None), gb.Poisson()]))
-def test_without_an_arm_a_ledger_is_as_if_its_answers_had_been_silence(told: list[Answer], gone: int, family: gb.Family) -> None:
+def test_without_an_arm_a_ledger_is_as_if_its_answers_had_been_silence(
+    told: list[Answer], gone: int, family: gb.Family
+) -> None:
     left = [a for a in range(3) if a != gone]
     told = [one._replace(x=abs(round(one.x))) for one in told]
     for old, new in zip(new_ledgers(family, 3, 2), new_ledgers(family, 2, 2), strict=True):

@@ -32,6 +32,21 @@ def test_a_backup_while_others_write_has_all_that_was_acknowledged_before(where:
     assert sorted(path.name for path in tmp_path.glob("b*")) == [f"b{i}.sqlite" for i in range(4)]
 
 
+def test_what_was_to_be_told_when_a_backup_was_made_is_not_told_again_from_it(where: str, tmp_path: Path) -> None:
+    with new_study(where) as first:
+        told = first.spec.to_dict() | {"notify": {"command": ["true"], "events": ["waiting"]}}
+        first.store.create("told", told, {})
+        study = Study(first.store, "told", "tester")
+        study.ask()
+        with study.store.reading("told") as record:
+            assert record.undelivered().waiting == 1
+    backup_study(where, tmp_path / "b.sqlite")
+    with Study.open(tmp_path / "b.sqlite", "told") as copy:
+        assert len(copy.pending()) == 1
+        with copy.store.reading("told") as record:
+            assert record.undelivered().waiting == 0
+
+
 def test_a_backup_comes_back(where: str, tmp_path: Path) -> None:
     with new_study(where) as study:
         study.tell(study.ask()[0], arm="a", reward=1, key="k")
