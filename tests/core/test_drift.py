@@ -19,7 +19,7 @@ from drift_streams import (
 from scipy.special import gammaln, logsumexp
 
 import gobetween as gb
-from gobetween.core.alarm.drift import log_policy_drift, log_reward_drift, split_after, split_at, split_weight
+from gobetween.core.alarm.drift import DriftDetails, log_policy_drift, log_reward_drift, split_after, split_at, split_weight
 from gobetween.core.reward.family import Family
 from gobetween.simulation.summary import exact_interval
 
@@ -130,6 +130,7 @@ def test_the_moment_of_a_change_and_both_means_are_named(moment: int) -> None:
         sign = 1.0 if alarm.subject == "a" else -1.0
         assert alarm.at == 2 * moment
         assert alarm.size == pytest.approx(0.5 * sign)
+        assert isinstance(alarm.details, DriftDetails)
         assert [alarm.details.before, alarm.details.since] == pytest.approx([0.5 - 0.25 * sign, 0.5 + 0.25 * sign])
 
 
