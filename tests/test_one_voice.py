@@ -55,6 +55,16 @@ def numbers(alarms: Any) -> list[tuple[str, str, float, float, bool]]:
     return [(alarm.kind, alarm.subject, round(alarm.log_e, 6), alarm.limit, alarm.raised) for alarm in alarms]
 
 
+def test_a_study_that_knows_arms_in_another_order_begins_with_the_claim_of_its_log() -> None:
+    log = {"mediator": ["m0", "m1"] * 150, "arm": ["c", "a", "b"] * 100, "reward": [1, 0, 0] * 100}
+    found = count_logs(LogOptions(), [log])
+    assert found.claim is not None
+    study = new_study(arms=[{"name": name} for name in "bca"])
+    study.absorb(found, ["x"])
+    (event,) = (event for event in study.events() if event["kind"] == "absorbed")
+    assert study.spec.arms[event["claim"][0]] == found.arms[found.claim.arm] == "c"
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_log_says_the_same_however_it_is_read(seed: int) -> None:
     """In one pass, in parallel, and as the beginning of a study; with and without a change on the way."""

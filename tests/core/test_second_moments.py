@@ -5,7 +5,7 @@ import pytest
 from spread_streams import false_alarms, rows_until_raised, spread_of
 
 from gobetween.core.alarm.alarm import LEVEL
-from gobetween.core.alarm.dispersion import scale_alarms
+from gobetween.core.alarm.dispersion import SigmaDetails, scale_alarms
 from gobetween.core.reward.families import Gaussian
 from gobetween.core.reward.second_moments import add_reward, add_spread, log_spread_evidence, new_spread, squares
 from gobetween.simulation.summary import exact_interval
@@ -15,6 +15,18 @@ def test_a_declared_spread_is_falsely_doubted_less_often_than_the_level() -> Non
     """Normal rewards, and ±1, which are 1-sub-Gaussian; 10,000 streams of each in `make validity`."""
     for coin in (False, True):
         assert exact_interval(false_alarms(300, 400, LEVEL, coin), 300)[0] <= LEVEL
+
+
+@pytest.mark.parametrize("sigma", [0.5, 1.0, 4.0])
+def test_the_alarm_names_the_spread_that_was_found(sigma: float) -> None:
+    """In units of rewards, whatever the declared σ, around the mean of each arm."""
+    rewards, arms = np.tile([10.0, 40.0, -10.0, 0.0], 100), np.tile([0, 0, 1, 1], 100)
+    spread = new_spread(2, Gaussian(sigma))
+    for a, x in zip(arms.tolist(), rewards.tolist(), strict=True):
+        add_reward(spread, a, x / sigma, 1, Gaussian(sigma))
+    (alarm,) = scale_alarms(sigma, np.array([200, 200]), spread)
+    assert isinstance(alarm.details, SigmaDetails)
+    assert alarm.details.found == pytest.approx(np.sqrt((200 * 15.0**2 + 200 * 5.0**2) / 398))
 
 
 def test_evidence_about_spread_is_a_supermartingale() -> None:

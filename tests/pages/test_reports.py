@@ -16,6 +16,7 @@ from gobetween.pages import figures
 from gobetween.pages.blocks import Block, Grid, Picture, Section, Text
 from gobetween.pages.charts import Axis, Line, Lines
 from gobetween.pages.html import render, write_report
+from gobetween.pages.studies import study_row
 from gobetween.pages.study import history
 from gobetween.pages.study import report as study_page
 from gobetween.pages.study import status as status_page
@@ -209,3 +210,17 @@ def test_on_a_phone_nothing_is_clipped_and_the_dark_is_dark(folder: Path) -> Non
         assert page.complaints == []
         assert [url for url in page.requests if not url.startswith(("file:", "data:", "blob:"))] == []
         assert page.locator("script").count() == 0
+
+
+@pytest.mark.parametrize(("queries", "cost", "used"), [(4, 1000.0, 0.75), (1000, 12.0, 0.5), (5, None, 0.6), (None, 8.0, 0.75)])
+def test_the_list_shows_how_much_of_the_scarcer_budget_is_used(queries: int | None, cost: float | None, used: float) -> None:
+    """Three queries, which cost 2 each."""
+    limits = {key: value for key, value in (("queries", queries), ("cost", cost)) if value is not None}
+    store = Memory()
+    data = {"family": "bernoulli", "arms": [{"name": "a"}, {"name": "b"}], "mediators": [{"name": "m", "cost": 2.0}]}
+    store.create("s", parse_study(data | {"delta": 0.1, "budget": limits}, "test").to_dict(), {})
+    study = gb.Study(store, "s")
+    study.ask(3)
+    row = study_row(study)
+    assert row.used == pytest.approx(used)
+    assert row.spent == (f"3 of {queries:,}" if cost is None else f"6 of {cost:,.0f}")

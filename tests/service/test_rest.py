@@ -477,6 +477,21 @@ def test_what_breaks_is_one_sentence(server: Running, client: httpx.Client, monk
     assert (answer.status_code, "this is a bug" in answer.text, "gone wrong" in answer.text) == (500, True, False)
 
 
+def test_an_answer_that_is_sent_twice_at_once_is_taken_once() -> None:
+    store = Memory(lambda: 1000.0)
+    store.create("study", spec().to_dict(), {})
+    verbs = [Tell(mediator="North", arm="letter", reward=1, key=key) for key in ("k", "k", "l")]
+    done: list[QueuedCommand[Any]] = []
+    queue = CommandQueue(store, "study")
+    jobs = [QueuedCommand(command_of(verb), "me", done.extend) for verb in verbs]
+    queue._waiting.extend(jobs)
+    queue._drain()
+    assert [job.result().recorded for job in jobs] == [True, False, True]
+    assert len(done) == 3
+    with store.reading("study") as record:
+        assert [(event["kind"], event["key"]) for event in record.events()] == [("told", "k"), ("told", "l")]
+
+
 def test_what_time_has_brought_is_recorded_before_the_first_new_command_of_a_transaction() -> None:
     now = [1000.0]
     store = Memory(lambda: now[0])

@@ -105,6 +105,12 @@ def state_row(state: StudyState) -> Any:
             "query 3 corrected from silence to a (0.5): r",
         ),
         ({"kind": "silent", "query": 3, "mediator": "x"}, "query 3 silent"),
+        (
+            {"kind": "moved", "query": 3, "mediator": "x", "was": "y", "answer": {"arm": "a", "reward": 1.0}, "reason": "r"},
+            "query 3, a (1): was x, not y: r",
+        ),
+        ({"kind": "voided", "query": 3, "mediator": "x", "old": None, "reason": "r"}, "query 3, x: silence taken out: r"),
+        ({"kind": "stopped", "verdict": "identified", "arm": "a"}, "sure: a"),
         ({"kind": "away", "mediator": "x"}, "x away"),
         ({"kind": "added", "mediator": "x"}, "x joined"),
         ({"kind": "declared", "mediator": "x", "policy": None}, "policy of x declared: unknown"),
