@@ -108,7 +108,7 @@ class Guard:
     def _check_origin(self, scope: Scope, headers: Headers) -> None:
         """Neither a name that somebody else points here, nor a page of somebody else."""
         if headers.get("host", "").lower() not in self._address.hosts:
-            raise ForbiddenError("unknown host name: the operator must set --public-url")
+            raise ForbiddenError("unknown host name: the operator of this server must start it with its public address")
         origin = headers.get("origin")
         if scope["method"] in SAFE:
             return
