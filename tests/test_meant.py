@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gobetween as gb
 from gobetween.export import choose, meant_number, nearest
 
 MANY = [f"arm {i}" for i in range(1000)]
@@ -56,3 +57,10 @@ def test_where_it_is_not_plain_nothing_is_said(text: object) -> None:
 @given(st.text(max_size=200))
 def test_any_text_may_be_asked_about(text: str) -> None:
     assert meant_number(text) == "" or float(meant_number(text).removeprefix("; write ")) is not None
+
+
+def test_a_list_of_numbers_with_a_text_names_it() -> None:
+    with pytest.raises(gb.ProblemError, match=r"costs must be a list of numbers; costs\[0\] is '4 EUR'; write 4"):
+        gb.Problem([0.5, 0.4], costs=["4 EUR", 1.0])  # type: ignore[arg-type]
+    with pytest.raises(gb.ProblemError, match="choose one of best-arm, top-m, epsilon-best, threshold"):
+        gb.simulate(gb.Problem([0.5, 0.4]), question="x")

@@ -185,3 +185,11 @@ def test_look_alikes_in_logs_are_said_and_forms_of_one_text_are_one(tmp_path: Pa
     found = gb.analyse_logs(log, rename={"cafe\u0301": "b"})
     assert [arm.arm for arm in found.arms] == ["a", "b", "\u0430"]
     assert any("Arms whose names look alike" in note and "'a' and '\u0430'" in note for note in found.notes)
+
+
+def test_arms_that_are_not_in_the_log(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(LOG, encoding="utf-8")
+    assert refused(str(path), "--arms", "lettr") == "the log holds no row of 'lettr': look whether its arms are called so"
+    with pytest.raises(gb.LogError, match="a column is named by a text, not by None; name columns with mediator=…"):
+        gb.analyse_logs(path, reward=None)  # type: ignore[arg-type]

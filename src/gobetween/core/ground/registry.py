@@ -146,7 +146,7 @@ def resolve(side: str, value: object) -> Any:
             _complete(side, find(side, value))  # may say why an announced one cannot be loaded, or what it needs
             known = words(side)
         if value not in known:
-            names = _known(side) if side == "family" else known
+            names = _known(side) if side in ("family", "question") else known
             raise ProblemError(f"{value!r} is not a known {what}: {choose(value, names, str, 20)}", fix=Fix("plugin"))
         return known[value]
     if isinstance(value, type) and issubclass(value, base):

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from gobetween.core.ground.jit import Bools, Floats, Ints
 from gobetween.core.reward.family import LARGEST, SMALLEST
 from gobetween.errors import Fix, ProblemError
-from gobetween.export import choose, is_whole, some
+from gobetween.export import choose, is_whole, meant_number, short, some
 from gobetween.names import as_declared, check_look, normal
 
 Policy = ArrayLike | Sequence[float | None] | Mapping[str, float] | AbstractSet[str] | None
@@ -300,7 +300,13 @@ def as_array(values: ArrayLike, what: str, ndim: int) -> Floats:
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ProblemError(f"{what} must be {shape}") from None
+        wrong = (
+            next(((i, x) for i, x in enumerate(values) if isinstance(x, str)), None)
+            if isinstance(values, (list, tuple))
+            else None
+        )
+        seen = "" if wrong is None else f"; {what}[{wrong[0]}] is {short(wrong[1])}{meant_number(wrong[1])}"
+        raise ProblemError(f"{what} must be {shape}{seen}") from None
     if array.ndim != ndim or 0 in array.shape:
         raise ProblemError(f"{what} must be {shape}, not an array of shape {array.shape}")
     return array

@@ -68,6 +68,9 @@ class Columns:
             raise LogError(f"{what}: keep those of mediators, arms and rewards")
         if not own:
             raise LogError(f"{source}: holds no rows", fix=Fix("other-file"))
+        for name in (self.mediator, self.arm, self.reward):
+            if not isinstance(name, str):
+                raise LogError(f"a column is named by a text, not by {name!r}", fix=Fix("columns"))
         alone = not self.explicit and self.mediator not in present
         mediator = () if alone else _split(self.mediator, present)
         single = self.reward, self.order, self.count, self.id, self.propensity

@@ -17,6 +17,7 @@ from gobetween.core.stopping.rules import BY_COUNTS
 from gobetween.core.stopping.stopper import AnyStopper
 from gobetween.core.verdict.evidence_report import next_look
 from gobetween.errors import LogError
+from gobetween.export import some
 from gobetween.logs.reading.batch import Batch, Names
 from gobetween.logs.reading.checks import (
     bad_rows,
@@ -267,7 +268,8 @@ def accepted(stats: LogStats, options: LogOptions) -> LogStats:
     if stats.bad_count and not options.skip_bad:
         raise BadLogError(stats)
     if not stats.rows:
-        raise LogError("the log holds no row that can be used")
+        of = f" of {some(list(options.only))}: look whether its arms are called so" if options.only else ""
+        raise LogError(f"the log holds no row{of or ' that can be used'}")
     check_plausible(stats, options)
     return stats
 
