@@ -25,7 +25,7 @@ def study(folder: Path) -> gb.Study:
 SAID: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], str]] = [
     (gb.lower_bound, ([0.1, 0.2],), {}, "problem = [0.1, 0.2]: lower_bound takes a gb.Problem (gb.Problem(["),
     (gb.simulate, (P,), {"delta": 0.1}, "simulate takes no 'delta': did you mean deltas? Choose one of problem"),
-    (gb.simulate, (P,), {"deltas": "5%"}, "deltas = '5%': simulate takes a number or a list of numbers; write 0.05"),
+    (gb.simulate, (P,), {"deltas": "5%"}, "delta = '5%': must be a number; write 0.05"),
     (gb.simulate, (), {}, "simulate needs problem: simulate(problem, sampling"),
     (gb.simulate, (P,), {"runs": "10"}, "runs = '10': must be a whole number, 1 or more"),
     (gb.what_if, (P,), {}, "bound = Problem(2 arms, 2 mediators, Bernoulli()): what_if takes a gb.LowerBound (gb.lower_bound(problem))"),

@@ -15,6 +15,8 @@ from gobetween.files.problem import parse_spec
 from gobetween.study.spec.spec import parse_study
 from gobetween.words.verdict import family_words
 
+LOG = Path(__file__).parent.parent.parent / "examples" / "log.csv"
+
 #: Family, its table, its word on the command line, what it is told without its parameter, two means.
 KNOWN: list[tuple[gb.Family, dict[str, Any], str, str, tuple[float, float]]] = [
     (gb.Gamma(2.0), {"name": "gamma", "shape": 2}, "gamma:shape=2", "gamma needs shape", (4.0, 0.5)),
@@ -63,7 +65,7 @@ def test_a_parameter_that_is_not_said_is_asked_for(family: gb.Family, table: dic
         gb.Learner(2, 2, family=family.name)
     with pytest.raises(gb.SpecError, match=rf'{lacks}.*; write family = {{ name = "{family.name}", '):
         parse_spec(file(family.name, (0.9, 0.1)), "f.toml")
-    caught = CliRunner().invoke(gobetween, ["logs", "analyse", "log.csv", "--family", family.name]).exception
+    caught = CliRunner().invoke(gobetween, ["logs", "analyse", str(LOG), "--family", family.name]).exception
     assert isinstance(caught, gb.LogError)
     assert told(caught).endswith(f"; write {word}, with your value")
 

@@ -58,7 +58,7 @@ def test_what_is_no_text_is_called_what_it_is(name: str, folder: Path) -> None:
         (("plan", "x.toml"), STUDY.format("[0.5, 0.5]", "cost = 2\ncost = 3\n"), "it is there twice, leave out one of the two"),
         (("plan", "x.toml"), STUDY.format("[50%,50%]", ""), "; write 0.5"),
         (("status", "--study", "x.csv"), "a,b\n" * 100, "name a study.toml, the SQLite file of a store or its URL"),
-        (("declare", "N", "--policy", "50%,50%", "--study", "my st.toml"), "", "'50%' is no number; write 0.5"),
+        (("declare", "N", "--policy", "50%,50%", "--study", "my st.toml"), "", "'50%' is not a number; write 0.5"),
         (("backup", "nodir/x.sqlite", "--study", "my st.toml"), "", "nodir/x.sqlite: its folder does not exist"),
     ],
 )
